@@ -93,43 +93,7 @@ var _ = Describe("A cluster from the template", Ordered, Label("smoke"), func() 
 		Expect(ended.code).To(Equal(3), "kubectl exec must end with the exit code of the command")
 	}, NodeTimeout(clusterUp))
 
-	It("has Services and DNS", func(ctx SpecContext) {
-		var api, dns corev1.Service
-		Expect(c.workload.Get(ctx, client.ObjectKey{Namespace: metav1.NamespaceDefault, Name: "kubernetes"}, &api)).To(Succeed())
-		Expect(c.workload.Get(ctx, client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: "kube-dns"}, &dns)).To(Succeed())
-		c.on(ctx, "--namespace=kube-system", "rollout", "status", "daemonset/kube-proxy")
-		c.on(ctx, "--namespace=kube-flannel", "rollout", "status", "daemonset/flannel")
-		By("connecting to the API server through its Service from a Pod on another Node, once kube-proxy routes it")
-		Eventually(func(g Gomega) {
-			connected := end(command(ctx, kubectl(), "--kubeconfig="+c.kubeconfig, "exec", "deployment/hello", "--",
-				"bash", "-c", ": < /dev/tcp/"+api.Spec.ClusterIP+"/443"))
-			g.Expect(connected.code).To(BeZero(), connected.stderr)
-		}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
-
-		By("looking up that Service in DNS from a Pod on each worker")
-		c.on(ctx, "--namespace=kube-system", "wait", "deployment/coredns", "--for=condition=Available", "--timeout="+clusterUp.String())
-		for index, node := range workersOf(c.nodesReady(ctx, 1, 3)) {
-			asking := c.runPod(ctx, fmt.Sprintf("asking-%d", index), node.Name, corev1.Container{Image: shellImage, Command: hello})
-			c.podReady(ctx, asking)
-			Eventually(func() []string {
-				asked := end(command(ctx, kubectl(), "--kubeconfig="+c.kubeconfig, "exec", asking.Name, "--", "getent", "hosts", "kubernetes.default"))
-				return strings.Fields(asked.stdout)
-			}).WithContext(ctx).WithTimeout(clusterUp).Should(Equal([]string{api.Spec.ClusterIP, "kubernetes.default.svc.cluster.local"}), node.Name)
-			c.on(ctx, "delete", "pod", asking.Name)
-		}
-
-		By("reaching the DNS Pods through a port of every Node")
-		before := dns.DeepCopy()
-		dns.Spec.Type = corev1.ServiceTypeNodePort
-		Expect(c.workload.Patch(ctx, &dns, client.MergeFrom(before))).To(Succeed())
-		index := slices.IndexFunc(dns.Spec.Ports, func(port corev1.ServicePort) bool { return port.Name == "metrics" })
-		Expect(index).To(BeNumerically(">=", 0))
-		for _, node := range c.nodesReady(ctx, 1, 3) {
-			address := fmt.Sprintf("http://%s:%d/metrics", addressOf(node), dns.Spec.Ports[index].NodePort)
-			Eventually(func() (string, error) { return fetch(ctx, address) }).WithContext(ctx).WithTimeout(clusterUp).
-				Should(ContainSubstring("coredns_build_info"), node.Name)
-		}
-	}, NodeTimeout(2*clusterUp))
+	It("has Services and DNS", func(ctx SpecContext) { c.hasServicesAndDNS(ctx, 3) }, NodeTimeout(2*clusterUp))
 
 	It("resizes a Pod in place", func(ctx SpecContext) {
 		resources := func(cpu, memory string) corev1.ResourceRequirements {
