@@ -121,8 +121,8 @@ func secretOf(ctx context.Context, from client.Reader, addon *extensionv1.Addon)
 	if err := from.Get(ctx, key, secret); err != nil {
 		return nil, errors.New("reading its Secret: " + hooks.Cause(err))
 	}
-	if secret.Type != extensionv1.AddonSecretType {
-		return nil, fmt.Errorf("the type of the Secret %s is %q, want %s", key.Name, secret.Type, extensionv1.AddonSecretType)
+	if secret.Type != extensionv1.AddonValuesType {
+		return nil, fmt.Errorf("the type of the Secret %s is %q, want %s", key.Name, secret.Type, extensionv1.AddonValuesType)
 	}
 	return secret, nil
 }

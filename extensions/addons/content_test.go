@@ -68,7 +68,7 @@ func TestContentsWithProblems(t *testing.T) {
 
 func TestProblemsTellNothingOfASecret(t *testing.T) {
 	secret := &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "s", UID: "uid"}, Type: extensionv1.AddonSecretType, Data: map[string][]byte{"x": []byte("hunter2")},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "s", UID: "uid"}, Type: extensionv1.AddonValuesType, Data: map[string][]byte{"x": []byte("hunter2")},
 	}
 	reader := fake.NewClientBuilder().WithScheme(scheme.Scheme).WithObjects(secret).Build()
 	rapid.Check(t, func(t *rapid.T) {

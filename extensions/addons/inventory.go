@@ -54,7 +54,7 @@ func (i inventory) with(addon string, objects sets.Set[identity]) inventory {
 func (i inventory) write(ctx context.Context, to client.Client) error {
 	data := map[string]string{}
 	for addon, objects := range i {
-		var lines []string
+		lines := make([]string, 0, len(objects))
 		for one := range objects {
 			lines = append(lines, fmt.Sprintln(one.kind.String(), one.namespace, one.name))
 		}

@@ -20,46 +20,69 @@ const (
 	kindWait = time.Second
 )
 
+// tally collects what the outcome says about the add-ons.
+type tally struct {
+	report strings.Builder
+	// applied are the names of the add-ons that are applied, with this number of objects.
+	applied []string
+	objects int
+	// problems keep the job from being done, notes do not.
+	problems, notes []string
+}
+
 // outcome returns the progress of the job.
 func (p *pass) outcome() hooks.Outcome {
-	var report strings.Builder
-	var names, problems, notes []string
-	objects, soon := 0, false
+	var sum tally
 	if p.failure != "" {
-		problems = append(problems, p.failure)
+		sum.problems = append(sum.problems, p.failure)
 	}
 	for i := range p.contents {
-		one := &p.contents[i]
-		name := one.addon.Name
-		for _, result := range one.results {
-			fmt.Fprintln(&report, result.line(name))
-			soon = soon || result.state == unknownKind && p.defines(result.object.GroupVersionKind().GroupKind())
-		}
-		switch {
-		case one.problem != "":
-			problems = append(problems, name+": "+one.problem)
-			fmt.Fprintf(&report, "%s: %s\n", name, one.problem)
-		case one.missing:
-			notes = append(notes, fmt.Sprintf("%s has no variant for %s", name, one.version))
-			fmt.Fprintf(&report, "%s: no variant for %s\n", name, one.version)
-		default:
-			names, objects = append(names, name), objects+len(one.objects)
-			if later := one.deferred(); len(later) > 0 {
-				notes = append(notes, fmt.Sprintf("after the step: %s", strings.Join(later, ", ")))
-			}
-		}
+		sum.add(&p.contents[i])
 	}
-	if len(problems) > 0 {
-		outcome := hooks.Outcome{Message: "add-ons are not applied yet: " + hooks.Join(problems, shown), Report: report.String()}
-		if soon {
+	if len(sum.problems) > 0 {
+		outcome := hooks.Outcome{Message: "add-ons are not applied yet: " + hooks.Join(sum.problems, shown), Report: sum.report.String()}
+		if p.awaitsKind() {
 			outcome.RetryAfter = kindWait
 		}
 		return outcome
 	}
-	if len(names) > 0 {
-		notes = append([]string{fmt.Sprintf("applied %d objects of the add-ons %s", objects, strings.Join(names, ", "))}, notes...)
+	if len(sum.applied) > 0 {
+		sum.notes = append([]string{fmt.Sprintf("applied %d objects of the add-ons %s", sum.objects, strings.Join(sum.applied, ", "))}, sum.notes...)
 	}
-	return hooks.Outcome{Done: true, Message: strings.Join(notes, "; "), Report: report.String()}
+	return hooks.Outcome{Done: true, Message: strings.Join(sum.notes, "; "), Report: sum.report.String()}
+}
+
+// add adds an add-on.
+func (t *tally) add(one *content) {
+	name := one.addon.Name
+	for _, result := range one.results {
+		fmt.Fprintln(&t.report, result.line(name))
+	}
+	switch {
+	case one.problem != "":
+		t.problems = append(t.problems, name+": "+one.problem)
+		fmt.Fprintf(&t.report, "%s: %s\n", name, one.problem)
+	case one.missing:
+		t.notes = append(t.notes, fmt.Sprintf("%s has no variant for %s", name, one.version))
+		fmt.Fprintf(&t.report, "%s: no variant for %s\n", name, one.version)
+	default:
+		t.applied, t.objects = append(t.applied, name), t.objects+len(one.objects)
+		if later := one.deferred(); len(later) > 0 {
+			t.notes = append(t.notes, fmt.Sprintf("after the step: %s", strings.Join(later, ", ")))
+		}
+	}
+}
+
+// awaitsKind reports whether an object waits for a CRD that an add-on has just applied.
+func (p *pass) awaitsKind() bool {
+	for _, one := range p.contents {
+		for _, result := range one.results {
+			if result.state == unknownKind && p.defines(result.object.GroupVersionKind().GroupKind()) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // line describes an object for the report.

@@ -340,7 +340,7 @@ var _ = Describe("Add-ons", func() {
 		} {
 			w := newWorld(ctx)
 			Expect(management.Client.Create(ctx, &corev1.Secret{
-				ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "s"}, Type: extensionv1.AddonSecretType, StringData: map[string]string{"x": hidden},
+				ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "s"}, Type: extensionv1.AddonValuesType, StringData: map[string]string{"x": hidden},
 			})).To(Succeed())
 			w.change(ctx, w.addon(ctx, "cni", 0, "", text), func(spec *extensionv1.AddonSpec) { spec.SecretName = "s" })
 			outcome := w.run(logging, New(options()), "")

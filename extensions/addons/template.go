@@ -98,7 +98,7 @@ func toJSON(value any) (string, error) {
 
 // join returns the items of a list as a text.
 func join(list []any, separator string) string {
-	var items []string
+	items := make([]string, 0, len(list))
 	for _, item := range list {
 		items = append(items, fmt.Sprint(item))
 	}

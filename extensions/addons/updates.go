@@ -62,8 +62,9 @@ func (u *updater) ofAddon(ctx context.Context, object client.Object) []reconcile
 		}
 	}
 	slices.Sort(names)
-	var requests []reconcile.Request
-	for _, name := range slices.Compact(names) {
+	names = slices.Compact(names)
+	requests := make([]reconcile.Request, 0, len(names))
+	for _, name := range names {
 		requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKey{Namespace: object.GetNamespace(), Name: name}})
 	}
 	return requests

@@ -13,9 +13,9 @@ const (
 	AddonAppliedReason = "Applied"
 	// AddonWaitingReason is the reason if at least one Cluster waits for what the message describes.
 	AddonWaitingReason = "Waiting"
-	// AddonSecretType is the type that a Secret must have so that an add-on may use it. Otherwise
+	// AddonValuesType is the type that a Secret must have so that an add-on may use it. Otherwise
 	// whoever may write Addons could send the other Secrets of the namespace to a workload cluster.
-	AddonSecretType = "foo.cluster.x-k8s.io/addon"
+	AddonValuesType = "foo.cluster.x-k8s.io/addon"
 )
 
 // AddonMoment is when an add-on is applied during an upgrade.

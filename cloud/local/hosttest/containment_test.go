@@ -245,7 +245,8 @@ for folder in /root /var/lib/etcd /var/lib/containerd /var/log /run/foo; do head
 				d.awaitState(ctx, made.ID, cloud.InstanceRunning)
 				log := d.log(made.ID, scriptEnded)
 				var wrote int
-				_, err = fmt.Sscanf(log[strings.Index(log, "wrote"):], "wrote %d", &wrote)
+				_, result, _ := strings.Cut(log, "wrote ")
+				_, err = fmt.Sscan(result, &wrote)
 				Expect(err).NotTo(HaveOccurred(), log)
 				Expect(wrote).To(And(BeNumerically(">", 900<<20), BeNumerically("<", 1<<30)))
 				Expect(d.run("instances", "--output", "json")).To(And(ContainSubstring(`"diskBytes": 1073741824`), ContainSubstring(`"team": "red"`)))
