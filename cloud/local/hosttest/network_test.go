@@ -276,7 +276,7 @@ var _ = Describe("network", func() {
 		output, err := exec.Command("sh", "-ec", fmt.Sprintf(`pid=%d; inside="nsenter --net --target $pid"
 ip link add fooht-c type veth peer name eth0 netns $pid; ip addr add 10.91.251.1/24 dev fooht-c; ip link set fooht-c up
 $inside ip addr add 10.91.251.2/24 dev eth0; $inside ip link set eth0 up; $inside ip route add default via 10.91.251.1
-$inside timeout 20 bash -c '</dev/tcp/%s/6443'`, container.Process.Pid, balancer.Address)).CombinedOutput()
+$inside timeout 20 bash -c '</dev/tcp/%s/%d'`, container.Process.Pid, balancer.Address, balancer.Port)).CombinedOutput()
 		Expect(err).NotTo(HaveOccurred(), string(output))
 	})
 

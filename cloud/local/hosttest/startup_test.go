@@ -163,7 +163,7 @@ var _ = Describe("tenants", func() {
 		Expect(d.run("instances", "-o", "json")).To(ContainSubstring(`"providerID": "` + made.ProviderID + `"`))
 		Expect(d.run("zones")).To(ContainSubstring("zone-a"))
 		Expect(d.run("images")).To(ContainSubstring(version))
-		Expect(d.run("instance-types")).To(MatchRegexp(`small +2 +2Gi *\n`))
+		Expect(d.run("instance-types")).To(MatchRegexp(`small +2 +2Gi +unlimited *\n`))
 		for _, empty := range []string{"pools", "load-balancers"} {
 			Expect(d.run(empty)).To(HavePrefix("NAME"))
 		}
