@@ -128,14 +128,16 @@ func memoryOfOne(ctx context.Context, env *environment, results *results) (err e
 	if err := env.follow(ctx, clusters, phases...); err != nil {
 		return err
 	}
+	// A cluster is available before the pods of its add-ons have started.
+	if err := leave(ctx, env.settle); err != nil {
+		return err
+	}
 	before, err := env.usage()
 	if err != nil {
 		return err
 	}
-	select {
-	case <-time.After(env.idle):
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	if err := leave(ctx, env.idle); err != nil {
+		return err
 	}
 	now, err := env.usageWithMemory()
 	if err != nil {
@@ -143,6 +145,16 @@ func memoryOfOne(ctx context.Context, env *environment, results *results) (err e
 	}
 	results.add(append([]*measurement{run}, memoryUsage(run, now.since(before), env.idle)...)...)
 	return nil
+}
+
+// leave returns after the duration, or with the cause when the context ends.
+func leave(ctx context.Context, duration time.Duration) error {
+	select {
+	case <-time.After(duration):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // memoryUsage adds the usage of an idle cluster to its run, and returns a run for each kind of

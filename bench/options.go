@@ -44,6 +44,8 @@ type options struct {
 	machines int
 	// pools are the sizes of the compared pools.
 	pools []int
+	// settle is how long memory waits after a cluster is available.
+	settle time.Duration
 	// idle is how long a cluster is left idle before its memory is read; its usage in that time is
 	// the cost of an idle cluster.
 	idle time.Duration
@@ -97,6 +99,7 @@ a flag is wrong.`,
 	flags.IntSliceVar(&chosen.clusters, "clusters", []int{1, 2, 5, 10}, "Numbers of simultaneous clusters that many measures.")
 	flags.IntVar(&chosen.machines, "machines", 3, "Number of machines of the control planes that control-planes compares.")
 	flags.IntSliceVar(&chosen.pools, "pools", []int{500, 2000}, "Sizes of the pools that machine-pools compares.")
+	flags.DurationVar(&chosen.settle, "settle", time.Minute, "How long memory waits after a cluster is available before it is left idle.")
 	flags.DurationVar(&chosen.idle, "idle", 30*time.Second, "How long memory leaves a cluster idle.")
 	flags.StringVar(&chosen.json, "json", "", "File to also write the results to.")
 	flags.StringVar(&chosen.binDir, "bin-dir", "bin", "Folder of the built programs.")
