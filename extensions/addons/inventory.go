@@ -16,56 +16,86 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
-	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // inventory holds the objects of each add-on that are or may be in a workload cluster. It is kept
 // there, in a ConfigMap, so that it stays with the cluster if the Cluster is moved.
-type inventory map[string]sets.Set[identity]
+type inventory struct {
+	objects map[string]sets.Set[identity]
+	// stored is the ConfigMap as it was read or written last. It has no resource version if there
+	// was none.
+	stored *corev1.ConfigMap
+}
 
 var inventoryKey = client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: "foo-addons"}
 
 func readInventory(ctx context.Context, from client.Reader) (inventory, error) {
 	stored := &corev1.ConfigMap{}
-	if err := from.Get(ctx, inventoryKey, stored); client.IgnoreNotFound(err) != nil {
-		return nil, fmt.Errorf("reading the inventory: %w", err)
+	err := from.Get(ctx, inventoryKey, stored)
+	if apierrors.IsNotFound(err) {
+		stored, err = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: inventoryKey.Namespace, Name: inventoryKey.Name}}, nil
 	}
-	known := inventory{}
+	if err != nil {
+		return inventory{}, fmt.Errorf("reading the inventory: %w", err)
+	}
+	known := inventory{objects: map[string]sets.Set[identity]{}, stored: stored}
 	for addon, text := range stored.Data {
-		known[addon] = sets.New[identity]()
+		known.objects[addon] = sets.New[identity]()
 		for line := range strings.Lines(text) {
 			if words := strings.Fields(line); len(words) == 3 {
-				known[addon].Insert(identity{kind: schema.ParseGroupKind(words[0]), namespace: words[1], name: words[2]})
+				known.objects[addon].Insert(identity{kind: schema.ParseGroupKind(words[0]), namespace: words[1], name: words[2]})
 			}
 		}
 	}
 	return known, nil
 }
 
-// with returns the inventory with other objects of an add-on.
-func (i inventory) with(addon string, objects sets.Set[identity]) inventory {
-	changed := maps.Clone(i)
-	changed[addon] = objects
-	return changed
+// change adds objects of an add-on to the inventory and removes others. Another pass may write the
+// inventory at the same time: then what that pass wrote is read and changed.
+func (i *inventory) change(ctx context.Context, to client.Client, addon string, added, removed sets.Set[identity]) error {
+	return retry.OnError(retry.DefaultBackoff, isOutdated, func() error {
+		wanted := i.objects[addon].Union(added).Difference(removed)
+		if wanted.Equal(i.objects[addon]) {
+			return nil
+		}
+		i.objects[addon] = wanted
+		err := i.write(ctx, to)
+		if err == nil {
+			return nil
+		}
+		// What is not stored is not known either.
+		stored, readErr := readInventory(ctx, to)
+		if readErr != nil {
+			return readErr
+		}
+		*i = stored
+		return fmt.Errorf("writing the inventory: %w", err)
+	})
 }
 
-// write stores the inventory.
-func (i inventory) write(ctx context.Context, to client.Client) error {
-	data := map[string]string{}
-	for addon, objects := range i {
+// isOutdated reports whether an error says that the inventory was written, created or deleted since
+// it was read.
+func isOutdated(err error) bool {
+	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err)
+}
+
+// write stores the inventory, unless it changed since it was read.
+func (i *inventory) write(ctx context.Context, to client.Client) error {
+	i.stored.Data = map[string]string{}
+	for addon, objects := range i.objects {
 		lines := make([]string, 0, len(objects))
 		for one := range objects {
 			lines = append(lines, fmt.Sprintln(one.kind.String(), one.namespace, one.name))
 		}
 		slices.Sort(lines)
-		data[addon] = strings.Join(lines, "")
+		i.stored.Data[addon] = strings.Join(lines, "")
 	}
-	wanted := corev1ac.ConfigMap(inventoryKey.Name, inventoryKey.Namespace).WithData(data)
-	if err := to.Apply(ctx, wanted, FieldOwner, client.ForceOwnership); err != nil {
-		return fmt.Errorf("writing the inventory: %w", err)
+	if i.stored.ResourceVersion == "" {
+		return to.Create(ctx, i.stored, FieldOwner)
 	}
-	return nil
+	return to.Update(ctx, i.stored, FieldOwner)
 }
 
 // prune deletes objects of an add-on, last those that others depend on. It keeps those that no

@@ -143,8 +143,7 @@ func (p *pass) unfinished(order int32) []string {
 // applyAddon applies one add-on. It first adds its objects to the inventory, so that they are found
 // even if the extension ends in between.
 func (p *pass) applyAddon(ctx context.Context, one *content) error {
-	all := p.stored[one.addon.Name].Union(identities(one.objects))
-	if err := p.store(ctx, one.addon.Name, all); err != nil {
+	if err := p.stored.change(ctx, p.workload, one.addon.Name, identities(one.objects), nil); err != nil {
 		return err
 	}
 	var problems []string
@@ -163,18 +162,6 @@ func (p *pass) applyAddon(ctx context.Context, one *content) error {
 	}
 	one.problem = hooks.Join(problems, shown)
 	one.done = len(problems) == 0
-	return nil
-}
-
-func (p *pass) store(ctx context.Context, addon string, objects sets.Set[identity]) error {
-	if objects.Equal(p.stored[addon]) {
-		return nil
-	}
-	changed := p.stored.with(addon, objects)
-	if err := changed.write(ctx, p.workload); err != nil {
-		return err
-	}
-	p.stored = changed
 	return nil
 }
 
@@ -212,9 +199,10 @@ func (p *pass) prune(ctx context.Context) error {
 		if one.missing {
 			continue
 		}
-		err := prune(ctx, p.workload, one.addon.Name, p.stored[one.addon.Name].Difference(wanted))
+		dropped := p.stored.objects[one.addon.Name].Difference(identities(one.objects))
+		err := prune(ctx, p.workload, one.addon.Name, dropped.Difference(wanted))
 		if err == nil {
-			err = p.store(ctx, one.addon.Name, identities(one.objects))
+			err = p.stored.change(ctx, p.workload, one.addon.Name, nil, dropped)
 		}
 		if err != nil {
 			one.done = false

@@ -105,6 +105,21 @@ func (w world) done(ctx context.Context, task *Task, to string) hooks.Outcome {
 	return outcome
 }
 
+// interrupted is a client after whose first read of the inventory something happens.
+type interrupted struct {
+	client.Client
+	event func()
+}
+
+func (i *interrupted) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	err := i.Client.Get(ctx, key, object, options...)
+	if event := i.event; event != nil && key == inventoryKey {
+		i.event = nil
+		event()
+	}
+	return err
+}
+
 func options() Options {
 	return Options{
 		Client:   management.Client,
@@ -254,6 +269,31 @@ var _ = Describe("Add-ons", func() {
 		Expect(management.Client.Delete(ctx, other)).To(Succeed())
 		Expect(w.run(ctx, task, "").Done).To(BeTrue())
 		Expect(w.value(ctx, "moved")).To(Equal("2"), "the objects of a deleted add-on stay")
+	})
+
+	It("are all in the inventory, even if two passes write it at the same time", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		for _, name := range []string{"new", "stored"} {
+			contain := func(addon *extensionv1.Addon, object string) {
+				w.change(ctx, addon, func(spec *extensionv1.AddonSpec) { spec.Variants[0].Template = in(object, "1") })
+			}
+			addon := w.addon(ctx, name, 0, "", in(name+"-slow", "1"))
+			slow := options()
+			slow.Workload = func(context.Context, client.ObjectKey) (client.Client, error) {
+				return &interrupted{Client: workload.Client, event: func() {
+					contain(addon, name+"-fast")
+					// A pass before a step applies, but deletes nothing.
+					w.change(ctx, addon, func(spec *extensionv1.AddonSpec) { spec.Upgrade = extensionv1.BeforeControlPlane })
+					Expect(w.run(ctx, BeforeStep(options()), serverVersion).Done).To(BeTrue())
+				}}, nil
+			}
+			Expect(w.run(ctx, New(slow), "").Done).To(BeTrue())
+			contain(addon, name+"-last")
+			Expect(w.run(ctx, New(options()), "").Done).To(BeTrue())
+			Expect(w.value(ctx, name+"-slow")).To(BeEmpty())
+			Expect(w.value(ctx, name+"-fast")).To(BeEmpty())
+			Expect(w.value(ctx, name+"-last")).To(Equal("1"))
+		}
 	})
 
 	It("follow an upgrade step by step", func(ctx SpecContext) {
