@@ -26,14 +26,6 @@ func (c *Cloud) EnsureInstance(ctx context.Context, spec cloud.InstanceSpec) (cl
 	if i, ok := c.instances[c.ids[spec.Name]]; ok {
 		return seenInstance(i), rules.SameInstance(i.Instance, spec)
 	}
-	for _, zone := range spec.Zones {
-		if err := c.catalog().Zone("zones", zone); err != nil {
-			return cloud.Instance{}, err
-		}
-	}
-	if spec.Zone == "" {
-		spec.Zone = c.emptiest(spec.Zones, spec.Spread)
-	}
 	i, err := c.create(spec, nil)
 	if err != nil {
 		return cloud.Instance{}, err
@@ -53,6 +45,9 @@ func (c *Cloud) create(spec cloud.InstanceSpec, of *pool) (*instance, error) {
 	want := cloud.Resources{Instances: 1, CPUs: size.CPUs, MemoryBytes: size.MemoryBytes}
 	if err := cmp.Or(rules.CheckQuota(c.quota(), want), c.refusal); err != nil {
 		return nil, err
+	}
+	if spec.Zone == "" {
+		spec.Zone = c.emptiest(spec.Zones, spec.Spread)
 	}
 	id := c.nextID()
 	i := &instance{userData: slices.Clone(spec.UserData), Instance: cloud.Instance{
