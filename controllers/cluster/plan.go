@@ -88,7 +88,7 @@ func apiServerPort(s *state) int32 {
 	return cmp.Or(s.cluster.Spec.ClusterNetwork.APIServerPort, defaultPort)
 }
 
-// chooseZones returns those of the cloud's zones that the FooCluster uses, all of them if it names
+// chooseZones returns the zones of the cloud that the FooCluster uses, all of them if it names
 // none, and an InvalidError if it names a zone that the cloud does not have.
 func chooseZones(wanted []infrav1.FooClusterZone, offered []cloud.Zone) ([]cloud.Zone, error) {
 	if len(wanted) == 0 {

@@ -23,7 +23,7 @@ type Options struct {
 	Name string
 	// Network is the address range of the cloud.
 	Network netip.Prefix
-	// Gateway is the address of the bridge, and Host that of the host.
+	// Gateway is the address of the bridge, and Host the address of the host.
 	Gateway, Host netip.Addr
 	// Alias marks the host's interface as created for this state folder.
 	Alias string
@@ -81,7 +81,7 @@ func (b *Bridge) keepPackets() error {
 func (b *Bridge) ensure() error {
 	attrs := netlink.NewLinkAttrs()
 	attrs.Name = bridgeName
-	// Without an address of its own, a bridge uses that of one of its cards and changes it when
+	// Without an address of its own, a bridge takes one from its cards and changes it when
 	// that card is removed. Instances would then keep sending to an address that no longer exists.
 	attrs.HardwareAddr = hardwareAddress(b.options.Gateway)
 	if err := b.space.LinkAdd(&netlink.Bridge{LinkAttrs: attrs}); err != nil && !errors.Is(err, unix.EEXIST) {
