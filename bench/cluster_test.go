@@ -126,9 +126,7 @@ func TestTemplates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inMemory, err := render(inMemoryTemplate, map[string]string{
-		"NAMESPACE": benchNamespace, "CLUSTER_NAME": "one", "KUBERNETES_VERSION": "v1.36.3", "WORKER_MACHINE_COUNT": "3",
-	})
+	inMemory, err := inMemoryCluster("one", "v1.36.3")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 const (
@@ -25,7 +27,7 @@ func fooRun(ctx context.Context, env *environment, turn int, results *results) (
 	defer func(whole context.Context) { err = errors.Join(err, env.removeAll(whole)) }(ctx)
 	ctx, cancel := context.WithTimeoutCause(ctx, env.timeout, errSlow)
 	defer cancel()
-	clusters, err := env.bringUp(ctx, fmt.Sprintf("foo-%d", turn), 1)
+	clusters, err := env.bringUp(ctx, fmt.Sprintf("foo-%d", turn), 1, fooCluster)
 	if err != nil {
 		return err
 	}
@@ -38,11 +40,13 @@ func fooRun(ctx context.Context, env *environment, turn int, results *results) (
 }
 
 // bringUp applies the objects of a number of clusters.
-func (e *environment) bringUp(ctx context.Context, name string, number int) ([]*cluster, error) {
+func (e *environment) bringUp(
+	ctx context.Context, name string, number int, objectsOf func(name, kubernetesVersion string) ([]*unstructured.Unstructured, error),
+) ([]*cluster, error) {
 	var clusters []*cluster
 	for index := range number {
 		unique := fmt.Sprintf("%s-%d", name, index+1)
-		objects, err := fooCluster(unique, e.kubernetesVersion)
+		objects, err := objectsOf(unique, e.kubernetesVersion)
 		if err != nil {
 			return nil, err
 		}
@@ -67,7 +71,7 @@ func manyRun(ctx context.Context, env *environment, number int, results *results
 	ctx, cancel := context.WithTimeoutCause(ctx, env.timeout, errSlow)
 	defer cancel()
 	began := time.Now()
-	clusters, err := env.bringUp(ctx, fmt.Sprintf("many-%d", number), number)
+	clusters, err := env.bringUp(ctx, fmt.Sprintf("many-%d", number), number, fooCluster)
 	if err != nil {
 		return err
 	}
@@ -121,7 +125,7 @@ func memoryOfOne(ctx context.Context, env *environment, results *results) (err e
 	defer func(whole context.Context) { err = errors.Join(err, env.removeAll(whole)) }(ctx)
 	ctx, cancel := context.WithTimeoutCause(ctx, env.timeout, errSlow)
 	defer cancel()
-	clusters, err := env.bringUp(ctx, "memory", 1)
+	clusters, err := env.bringUp(ctx, "memory", 1, fooCluster)
 	if err != nil {
 		return err
 	}

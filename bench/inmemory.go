@@ -10,6 +10,9 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/capfoo/cluster-api-provider-foo/test/inmemory"
 )
@@ -52,22 +55,42 @@ func inMemoryAttempt(ctx context.Context, env *environment, name string) (run *m
 	defer func(whole context.Context) { err = errors.Join(err, env.removeAll(whole)) }(ctx)
 	ctx, cancel := context.WithTimeoutCause(ctx, env.timeout, errSlow)
 	defer cancel()
-	objects, err := render(inMemoryTemplate, map[string]string{
-		"NAMESPACE": benchNamespace, "CLUSTER_NAME": name, "KUBERNETES_VERSION": env.kubernetesVersion,
-		"WORKER_MACHINE_COUNT": fmt.Sprint(workers),
-	})
+	clusters, err := env.bringUp(ctx, name, 1, inMemoryCluster)
 	if err != nil {
 		return nil, err
 	}
-	made, err := env.apply(ctx, name, objects)
-	if err != nil {
+	if err := env.follow(ctx, clusters, inMemoryPhases...); err != nil {
 		return nil, err
 	}
-	if err := env.follow(ctx, []*cluster{made}, inMemoryPhases...); err != nil {
-		return nil, err
-	}
-	made.reached.addTo(run)
+	clusters[0].reached.addTo(run)
 	return run, nil
+}
+
+// manyInMemoryRun measures the time until several clusters of the in-memory provider are up.
+func manyInMemoryRun(ctx context.Context, env *environment, number int, results *results) (err error) {
+	run := newMeasurement(benchmarkManyInMemory(number))
+	defer func(whole context.Context) { err = errors.Join(err, env.removeAll(whole)) }(ctx)
+	ctx, cancel := context.WithTimeoutCause(ctx, env.timeout, errSlow)
+	defer cancel()
+	began := time.Now()
+	clusters, err := env.bringUp(ctx, fmt.Sprintf("many-in-memory-%d", number), number, inMemoryCluster)
+	if err != nil {
+		return err
+	}
+	if err := env.follow(ctx, clusters, phaseNodes); err != nil {
+		return err
+	}
+	run.addSeconds(string(phaseNodes), time.Since(began))
+	results.add(run)
+	return nil
+}
+
+// inMemoryCluster returns the objects of a cluster of the in-memory provider with as many machines
+// as one of Foo has.
+func inMemoryCluster(name, kubernetesVersion string) ([]*unstructured.Unstructured, error) {
+	return render(inMemoryTemplate, map[string]string{
+		"NAMESPACE": benchNamespace, "CLUSTER_NAME": name, "KUBERNETES_VERSION": kubernetesVersion, "WORKER_MACHINE_COUNT": fmt.Sprint(workers),
+	})
 }
 
 // startInMemory installs the in-memory provider and starts it.

@@ -107,13 +107,19 @@ func clusterArguments(options options) []string {
 	return nil
 }
 
-func measureClusters(ctx context.Context, options options, env *environment, results *results) error {
+func measureClusters(ctx context.Context, options options, env *environment, results *results) (err error) {
+	if options.parts.Has(partInMemory) {
+		if err := startInMemory(ctx, env); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, env.inMemory.interrupt()) }()
+	}
 	if err := sideBySide(ctx, env, results); err != nil {
 		return err
 	}
 	if options.parts.Has(partMany) {
 		for _, number := range options.clusters {
-			if err := manyRun(ctx, env, number, results); err != nil {
+			if err := atOnce(ctx, env, number, results); err != nil {
 				return fmt.Errorf("%d clusters at once: %w", number, err)
 			}
 		}
@@ -122,6 +128,17 @@ func measureClusters(ctx context.Context, options options, env *environment, res
 		return memoryOfOne(ctx, env, results)
 	}
 	return nil
+}
+
+// atOnce measures a number of clusters at once, and as many of the in-memory provider if it runs.
+func atOnce(ctx context.Context, env *environment, number int, results *results) error {
+	if err := manyRun(ctx, env, number, results); err != nil {
+		return err
+	}
+	if env.inMemory == nil {
+		return nil
+	}
+	return manyInMemoryRun(ctx, env, number, results)
 }
 
 // contender is something that is measured alternately with others.
@@ -134,13 +151,7 @@ var contenders = []contender{{partBare, bareRun}, {partFoo, fooRun}, {partInMemo
 
 // sideBySide alternates between the contenders, so that other load on the machine affects all of
 // them.
-func sideBySide(ctx context.Context, env *environment, results *results) (err error) {
-	if env.parts.Has(partInMemory) {
-		if err := startInMemory(ctx, env); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, env.inMemory.interrupt()) }()
-	}
+func sideBySide(ctx context.Context, env *environment, results *results) error {
 	for turn := 1; turn <= env.runs; turn++ {
 		for _, contender := range contenders {
 			if !env.parts.Has(contender.part) {

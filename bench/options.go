@@ -72,10 +72,11 @@ func newCommand(run func(context.Context, options) error) *cobra.Command {
 		Use:   "bench",
 		Short: "Measure Foo on this machine and compare it with alternatives",
 		Long: `Measures how long a bare kubeadm init takes in an instance (bare), how long a cluster takes and where the time goes
-(foo), the same of Cluster API's in-memory provider (inmemory), what clusters at once cost (many), how much memory a
-cluster needs (memory), what a FooControlPlane and a KubeadmControlPlane take to make machines and to replace them
-(control-planes), and what a machine costs in a small and in a large pool (machine-pools). Needs root and Linux. Run it in the
-root folder of the repository, with all programs built.
+(foo), the same of Cluster API's in-memory provider (inmemory), what clusters at once cost (many; with inmemory also how
+long as many of its clusters take), how much memory a cluster needs (memory), what a FooControlPlane and a
+KubeadmControlPlane take to make machines and to replace them (control-planes), and what a machine costs in a small and
+in a large pool (machine-pools). Needs root and Linux. Run it in the root folder of the repository, with all programs
+built.
 
 Says on stderr what it does. Prints on stdout a line for each run, which benchstat reads, and tables. Exits with 1 if
 something could not be measured or a machine of a large pool costs too much, and with 2 if nothing was started because

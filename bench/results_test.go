@@ -54,7 +54,8 @@ func exampleResults() *results {
 		clusters int
 		spent    usage
 	}{{1, usageOf(8, 2)}, {10, usageOf(110, 20)}} {
-		many := &measurement{Benchmark: benchmarkMany(run.clusters)}
+		many := &measurement{Benchmark: benchmarkMany(run.clusters), Values: []value{{string(phaseNodes), 80}}}
+		r.Runs = append(r.Runs, &measurement{benchmarkManyInMemory(run.clusters), []value{{string(phaseNodes), 40}}})
 		each := make([]*cluster, run.clusters)
 		for index := range each {
 			each[index] = &cluster{reached: times{phaseNodes: time.Duration(index+10) * time.Second}}
@@ -81,17 +82,18 @@ func TestText(t *testing.T) {
 		"BenchmarkBare 1 0 load 5 user-data-done-s 4 kubeadm-init-s",
 		"Bare user-data-done-s 5.00 7.00 6.00",
 		"Foo ControlPlaneInitialized-s 5.00 7.00 6.00",
-		"Foo ControlPlaneInitialized-s 1.20 1.50 met times Bare kubeadm-init-s",
+		"Foo ControlPlaneInitialized-s 1.20 1.10 missed times Bare kubeadm-init-s",
 		"Foo Nodes-Ready-s 5.00 3.00 missed times Bare kubeadm-init-s",
 		"Foo Nodes-Ready-s 0.50 1.00 met times InMemory Nodes-Ready-s",
 		"Many/clusters=10 CPU-s/cluster 13.00 13.00",
 		"Many/clusters=10 management-CPU-s/cluster 2.00 2.00",
 		"Many/clusters=10 MiB/cluster 60.00 60.00",
-		"Many/clusters=10 CPU-s/cluster 1.30 1.20 missed times Many/clusters=1 CPU-s/cluster",
+		"Many/clusters=10 CPU-s/cluster 1.30 1.40 met times Many/clusters=1 CPU-s/cluster",
+		"Many/clusters=10 Nodes-Ready-s 2.00 2.50 met times ManyInMemory/clusters=10 Nodes-Ready-s",
 		"Many/clusters=10/group=clusters/process=etcd CPU-s/cluster 11.00 11.00",
 		"Many/clusters=10/each Nodes-Ready-s 10.00 11.00 12.00 13.00 14.00 15.00 16.00 17.00 18.00 19.00 14.50",
 		"Memory idle-CPUs 0.10 0.10",
-		"Memory MiB/cluster 600.00 700.00 met",
+		"Memory MiB/cluster 600.00 900.00 met",
 		"Memory/group=management/process=core MiB 50.00 50.00",
 		"Memory/group=management/process=core idle-CPUs 0.20 0.20",
 		"ControlPlane/kind=FooControlPlane created-s 0.50 0.50 met times ControlPlane/kind=KubeadmControlPlane created-s",

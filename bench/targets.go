@@ -22,6 +22,10 @@ const (
 
 func benchmarkMany(clusters int) string { return fmt.Sprintf("Many/clusters=%d", clusters) }
 
+func benchmarkManyInMemory(clusters int) string {
+	return fmt.Sprintf("ManyInMemory/clusters=%d", clusters)
+}
+
 func benchmarkPool(machines int) string { return fmt.Sprintf("Pool/machines=%d", machines) }
 
 // metric is a unit of a benchmark.
@@ -44,16 +48,21 @@ type target struct {
 func targetsOf(options options) []target {
 	kubeadm := metric{benchmarkBare, unitKubeadm}
 	list := []target{
-		{metric: metric{benchmarkFoo, string(phaseInitialized)}, times: kubeadm, most: 1.5},
+		{metric: metric{benchmarkFoo, string(phaseInitialized)}, times: kubeadm, most: 1.1},
 		{metric: metric{benchmarkFoo, string(phaseNodes)}, times: kubeadm, most: 3},
 		{metric: metric{benchmarkFoo, string(phaseNodes)}, times: metric{benchmarkInMemory, string(phaseNodes)}, most: 1},
-		{metric: metric{benchmarkMemory, unitMemory}, most: 700},
+		{metric: metric{benchmarkMemory, unitMemory}, most: 900},
 	}
 	for unit, most := range controlPlaneTargets {
 		list = append(list, target{metric: metric{benchmarkFooControlPlane, unit}, times: metric{benchmarkKubeadmControlPlane, unit}, most: most})
 	}
 	if few, many := slices.Min(options.clusters), slices.Max(options.clusters); few < many {
-		list = append(list, target{metric: metric{benchmarkMany(many), unitCPU}, times: metric{benchmarkMany(few), unitCPU}, most: 1.2})
+		list = append(list, target{metric: metric{benchmarkMany(many), unitCPU}, times: metric{benchmarkMany(few), unitCPU}, most: 1.4})
+	}
+	for _, number := range options.clusters {
+		list = append(list, target{
+			metric: metric{benchmarkMany(number), string(phaseNodes)}, times: metric{benchmarkManyInMemory(number), string(phaseNodes)}, most: 2.5,
+		})
 	}
 	small, large := slices.Min(options.pools), slices.Max(options.pools)
 	for _, size := range options.pools {

@@ -23,7 +23,8 @@ var _ = Describe("The benchmark", Label("bench", needsBenchmark), func() {
 		Expect(output(cmd)).To(containAll(benchmarks))
 	},
 		Entry("clusters", Label(needsInMemoryProvider), NodeTimeout(3*clusterUp), "bare,foo,inmemory,many,memory",
-			"BenchmarkBare 1 ", "BenchmarkFoo 1 ", "BenchmarkInMemory 1 ", "BenchmarkMany/clusters=1 1 ", "BenchmarkMemory 1 "),
+			"BenchmarkBare 1 ", "BenchmarkFoo 1 ", "BenchmarkInMemory 1 ", "BenchmarkMany/clusters=1 1 ", "BenchmarkManyInMemory/clusters=1 1 ",
+			"BenchmarkMemory 1 "),
 		Entry("control planes", Label("slow", needsAllVersions, needsKubeadmControlPlane), NodeTimeout(3*clusterUp), "control-planes",
 			"BenchmarkControlPlane/kind=FooControlPlane 1 ", "BenchmarkControlPlane/kind=KubeadmControlPlane 1 "),
 	)
