@@ -9,12 +9,19 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"sync"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
+
+// timerSlack is how late the timers of a child, and of all that it starts, may fire. The kernel lets
+// timers that are due within that time fire together. A node has hundreds of timers each second, most
+// of which find nothing to do, and each one wakes a process up. With the kernel's 50 µs, ten clusters
+// at once needed about 15% more CPU time.
+const timerSlack = 2 * time.Millisecond
 
 // Table holds the processes that the agent started and that are still running.
 type Table struct {
@@ -64,6 +71,12 @@ func (t *Table) Start(spec Spec) (*Process, error) {
 		Env:   spec.Env,
 		Files: []uintptr{null.Fd(), descriptor(spec.Stdout, null), descriptor(spec.Stderr, null)},
 		Sys:   &syscall.SysProcAttr{Setsid: true},
+	}
+	// A child inherits the timer slack of the thread that forks it.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(timerSlack.Nanoseconds()), 0, 0, 0); err != nil {
+		return nil, fmt.Errorf("start %s: set the timer slack: %w", spec.Path, err)
 	}
 	// The lock spans fork and registration, so that Reap never meets a child that is not in the
 	// table yet.

@@ -6,6 +6,7 @@ package process
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"syscall"
@@ -46,6 +47,25 @@ func wait(t *testing.T, proc *Process) Exit {
 		t.Fatal("the process did not end within 10 s")
 	}
 	return proc.Exit()
+}
+
+func TestTimerSlackIsInherited(t *testing.T) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = read.Close() }()
+	table := newTable(t)
+	proc, err := table.Start(Spec{Path: "/bin/sh", Args: []string{"sh", "-c", "cat /proc/self/timerslack_ns"}, Env: os.Environ(), Stdout: write})
+	_ = write.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait(t, proc)
+	got, err := io.ReadAll(read)
+	if want := fmt.Sprintln(timerSlack.Nanoseconds()); err != nil || string(got) != want {
+		t.Errorf("the child of a child has the slack %q, %v, want %q", got, err, want)
+	}
 }
 
 func TestExitIsThatOfTheProcess(t *testing.T) {
