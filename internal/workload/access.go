@@ -11,7 +11,6 @@ import (
 
 	"github.com/blang/semver/v4"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	bootstrapapi "k8s.io/cluster-bootstrap/token/api"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -25,33 +24,39 @@ import (
 // ErrNotConnected is returned by Watch while the ClusterCache has no connection to the cluster.
 var ErrNotConnected = errors.New("the cluster cache is not connected to the workload cluster")
 
-// Milestone is a ConfigMap that shows how far kubeadm init has got.
-type Milestone struct {
-	configMap client.ObjectKey
-	// entry is the prefix of an entry that the ConfigMap must have; none if empty.
-	entry string
-}
+// Milestone is how far kubeadm init has got.
+type Milestone string
 
 // Milestones of kubeadm init, in this order.
-var (
-	// ConfigUploaded shows that the API server serves and has kubeadm's configuration.
-	ConfigUploaded = Milestone{configMap: client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: kubeadmConfigName}}
-	// TokensSigned shows that machines can join with bootstrap tokens. For that, kubeadm join needs a
+const (
+	// ConfigUploaded means that the API server serves and has kubeadm's configuration.
+	ConfigUploaded Milestone = "ConfigUploaded"
+	// TokensSigned means that machines can join with bootstrap tokens. For that, kubeadm join needs a
 	// signature by the controller manager, which starts late. If kubeadm join comes too early, it
-	// tries again only after 5 s.
-	TokensSigned = Milestone{
-		configMap: client.ObjectKey{Namespace: metav1.NamespacePublic, Name: bootstrapapi.ConfigMapClusterInfo},
-		entry:     bootstrapapi.JWSSignatureKeyPrefix,
-	}
+	// tries again only after 5 s. A cluster without a signature is not held up for longer than
+	// signingTime: perhaps nobody signs, or the last token has expired.
+	TokensSigned Milestone = "TokensSigned"
 )
 
-// reached reports whether the ConfigMap shows the milestone.
-func (m Milestone) reached(configMap *corev1.ConfigMap) bool {
-	if m.entry == "" {
+// signingTime is how long after kubeadm has uploaded its configuration to wait for the first
+// signature.
+const signingTime = 20 * time.Second
+
+// reached reports whether kubeadm init has got as far as the milestone. A starting cluster has no
+// route, does not answer, or lacks the ConfigMaps.
+func (m Milestone) reached(ctx context.Context, reader client.Reader) bool {
+	var config, info corev1.ConfigMap
+	if err := reader.Get(ctx, kubeadmConfig, &config); err != nil {
+		return false
+	}
+	if m == ConfigUploaded || time.Since(config.CreationTimestamp.Time) > signingTime {
 		return true
 	}
-	for name := range configMap.Data {
-		if strings.HasPrefix(name, m.entry) {
+	if err := reader.Get(ctx, clusterInfo, &info); err != nil {
+		return false
+	}
+	for name := range info.Data {
+		if strings.HasPrefix(name, bootstrapapi.JWSSignatureKeyPrefix) {
 			return true
 		}
 	}

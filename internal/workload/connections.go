@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/util/workqueue"
+	bootstrapapi "k8s.io/cluster-bootstrap/token/api"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	ctrlcache "sigs.k8s.io/controller-runtime/pkg/cache"
@@ -28,9 +29,14 @@ import (
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
 )
 
+var (
+	// kubeadmConfig is the ConfigMap that kubeadm uploads once the first API server serves.
+	kubeadmConfig = client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: "kubeadm-config"}
+	// clusterInfo is the ConfigMap by which joining machines find the cluster.
+	clusterInfo = client.ObjectKey{Namespace: metav1.NamespacePublic, Name: bootstrapapi.ConfigMapClusterInfo}
+)
+
 const (
-	// kubeadmConfigName is the ConfigMap that kubeadm uploads once the first API server serves.
-	kubeadmConfigName = "kubeadm-config"
 	// nodeRoleLabel is how kubeadm marks control plane Nodes.
 	nodeRoleLabel = "node-role.kubernetes.io/control-plane"
 	// initializedTimeout bounds one request to an API server that may not serve yet. A load
@@ -108,9 +114,7 @@ func (c *Connections) Initialized(ctx context.Context, cluster client.ObjectKey,
 		if err != nil {
 			return false, err
 		}
-		var configMap corev1.ConfigMap
-		// A starting cluster has no route, does not answer, or has no such ConfigMap.
-		return connection.client.Get(ctx, milestone.configMap, &configMap) == nil && milestone.reached(&configMap), nil
+		return milestone.reached(ctx, connection.client), nil
 	})
 }
 
@@ -146,7 +150,7 @@ func (c *Connections) answers(ctx context.Context, cluster client.ObjectKey) err
 	if err != nil {
 		return err
 	}
-	if err := connection.client.Get(ctx, ConfigUploaded.configMap, &corev1.ConfigMap{}); client.IgnoreNotFound(err) != nil {
+	if err := connection.client.Get(ctx, kubeadmConfig, &corev1.ConfigMap{}); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("querying the API server: %w", err)
 	}
 	return nil

@@ -49,41 +49,86 @@ func unhurried(connections *Connections) {
 	connections.initialized.clock = clocktesting.NewFakeClock(time.Now())
 }
 
-func TestInitialized(t *testing.T) {
+// connectedTo returns access to a cluster whose API server has these ConfigMaps, each as JSON by its
+// path, and records what it is asked for.
+func connectedTo(t *testing.T, configMaps map[string]string) (connections *Connections, asked *[]string, server *httptest.Server) {
+	t.Helper()
 	g := NewWithT(t)
-	var uploaded, signed bool
-	var asked []string
-	server := httptest.NewServer(http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
-		asked = append(asked, request.URL.Path)
-		if !uploaded {
+	asked = &[]string{}
+	server = httptest.NewServer(http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
+		*asked = append(*asked, request.URL.Path)
+		content, ok := configMaps[request.URL.Path]
+		if !ok {
 			response.WriteHeader(http.StatusNotFound)
 			return
 		}
 		response.Header().Set("Content-Type", "application/json")
-		data := `{"kubeconfig":"{}"}`
-		if signed {
-			data = `{"kubeconfig":"{}","jws-kubeconfig-abcdef":"signature"}`
-		}
-		_, err := fmt.Fprintf(response, `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"cluster-info","namespace":"kube-public"},"data":%s}`, data)
+		_, err := fmt.Fprint(response, content)
 		g.Expect(err).NotTo(HaveOccurred())
 	}))
 	t.Cleanup(server.Close)
-
 	// The Secret does not have Cluster API's label, so the cache does not hold it.
 	live := fake.NewClientBuilder().WithObjects(testSecret(secret.Kubeconfig, kubeconfigFor(g, server.URL))).Build()
 	connections, err := NewConnections(nil, fake.NewClientBuilder().Build(), live, 0)
 	g.Expect(err).NotTo(HaveOccurred())
 	unhurried(connections)
+	return connections, asked, server
+}
 
-	g.Expect(connections.Initialized(context.Background(), testCluster, TokensSigned)).To(BeFalse())
-	uploaded = true
-	g.Expect(connections.Initialized(context.Background(), testCluster, TokensSigned)).To(BeFalse(), "kubeadm join would not trust it")
-	signed = true
-	g.Expect(connections.Initialized(context.Background(), testCluster, TokensSigned)).To(BeTrue())
-	g.Expect(asked).To(HaveEach("/api/v1/namespaces/kube-public/configmaps/cluster-info"), "no API discovery")
+const (
+	uploadedPath = "/api/v1/namespaces/kube-system/configmaps/kubeadm-config"
+	signedPath   = "/api/v1/namespaces/kube-public/configmaps/cluster-info"
+)
+
+// uploaded is kubeadm's configuration, of this age.
+func uploaded(age time.Duration) string {
+	return fmt.Sprintf(`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"kubeadm-config","namespace":"kube-system","creationTimestamp":%q}}`,
+		time.Now().Add(-age).UTC().Format(time.RFC3339))
+}
+
+// info is cluster-info with this data.
+func info(data string) string {
+	return fmt.Sprintf(`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"cluster-info","namespace":"kube-public"},"data":%s}`, data)
+}
+
+func TestInitialized(t *testing.T) {
+	g := NewWithT(t)
+	configMaps := map[string]string{}
+	connections, asked, server := connectedTo(t, configMaps)
+	is := func(milestone Milestone) bool {
+		reached, err := connections.Initialized(context.Background(), testCluster, milestone)
+		g.Expect(err).NotTo(HaveOccurred())
+		return reached
+	}
+	g.Expect(is(ConfigUploaded)).To(BeFalse())
+	g.Expect(is(TokensSigned)).To(BeFalse())
+	configMaps[uploadedPath] = uploaded(0)
+	g.Expect(is(ConfigUploaded)).To(BeTrue())
+	g.Expect(is(TokensSigned)).To(BeFalse())
+	configMaps[signedPath] = info(`{"kubeconfig":"{}"}`)
+	g.Expect(is(TokensSigned)).To(BeFalse(), "kubeadm join would not trust it")
+	configMaps[signedPath] = info(`{"kubeconfig":"{}","jws-kubeconfig-abcdef":"signature"}`)
+	g.Expect(is(TokensSigned)).To(BeTrue())
+	g.Expect(*asked).To(HaveEach(BeElementOf(uploadedPath, signedPath)), "no API discovery")
 
 	server.Close()
-	g.Expect(connections.Initialized(context.Background(), testCluster, TokensSigned)).To(BeFalse(), "an API server that does not answer is not an error")
+	g.Expect(is(TokensSigned)).To(BeFalse(), "an API server that does not answer is not an error")
+}
+
+// The controller manager may not sign, a restored cluster may have no token left, and Cluster API's
+// in-memory provider has no cluster-info.
+func TestASignatureIsNotAwaitedForLong(t *testing.T) {
+	for name, configMaps := range map[string]map[string]string{
+		"nobody signs":       {uploadedPath: uploaded(time.Minute), signedPath: info(`{"kubeconfig":"{}"}`)},
+		"nothing to sign":    {uploadedPath: uploaded(time.Minute), signedPath: info(`null`)},
+		"no cluster-info":    {uploadedPath: uploaded(time.Minute)},
+		"a restored cluster": {uploadedPath: uploaded(24 * 365 * time.Hour), signedPath: info(`{"kubeconfig":"{}"}`)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			connections, _, _ := connectedTo(t, configMaps)
+			NewWithT(t).Expect(connections.Initialized(context.Background(), testCluster, TokensSigned)).To(BeTrue())
+		})
+	}
 }
 
 func TestConnectionFollowsTheSecret(t *testing.T) {
