@@ -55,7 +55,7 @@ func (w *world) failing(next Decision) string {
 		if others(func(m *worldMachine) bool { return m.deleting && (!m.hooked || !m.drained) }) {
 			return "remediates while another Machine is being deleted"
 		}
-		if w.known && (!known || !others(func(m *worldMachine) bool { return !wrong(m) && !m.deleting })) {
+		if (w.known || w.find(next.Machine).nodeRef) && (!known || !others(func(m *worldMachine) bool { return !wrong(m) && !m.deleting })) {
 			return "remediates without another Machine that works"
 		}
 	case ActionRelease, ActionRemoveMember:

@@ -466,3 +466,13 @@ func TestRemediationWaitsForTheLinkToTheNode(t *testing.T) {
 	s.Machines[0].Unhealthy, s.Machines[0].Unlinked = nil, false
 	g.Expect(Decide(s)).To(And(HaveField("Action", ActionRemediate), HaveField("Machine", "a")), "it is linked and still marked as unhealthy")
 }
+
+// A new Machine's Node does not prove that the control plane is initialized, but it may be a
+// restored one, whose etcd has the state of the cluster.
+func TestAFirstMachineWithANodeIsNotRemediated(t *testing.T) {
+	g := NewWithT(t)
+	s := with(settled("a"), fresh)
+	s.Machines[0].Remediate = true
+	g.Expect(Decide(s)).To(And(HaveField("Action", ActionWait), HaveField("Message", ContainSubstring("it is the only one"))))
+	g.Expect(Decide(with(s, unjoined)).Action).To(Equal(ActionRemediate))
+}

@@ -124,7 +124,7 @@ func (s State) remediation(machine Machine) Decision {
 		Action: ActionRemediate, Reason: ReasonRemediating, Machine: machine.Name, Remediation: &record,
 		Message: fmt.Sprintf("deleting Machine %s, which is not healthy, to replace it", machine.Name),
 	}
-	if !s.Initialized {
+	if !s.Initialized && !machine.Joined() {
 		return next
 	}
 	for _, check := range []func(Machine) Decision{unlinked, s.othersMoving, s.nobodyElse, s.etcdUnfit} {

@@ -242,12 +242,17 @@ func (w *world) visible() []*worldMachine {
 	return w.machines
 }
 
+// newFor is how long the Node of a new Machine does not prove initialization. It is longer than in the
+// controller, because the world takes minutes for what takes seconds.
+const newFor = 10 * time.Minute
+
 func (w *world) evidence() Evidence {
 	result := Evidence{Status: w.statusKnows, Cluster: w.clusterKnows, Machines: len(w.visible())}
 	for _, machine := range w.visible() {
 		result.Marked = result.Marked || machine.marked
 		result.Joining = result.Joining || machine.joins
-		result.Node = result.Node || machine.stage == joined && machine.nodeRef && !machine.deleting
+		old := w.now.Sub(machine.created) > newFor
+		result.Node = result.Node || machine.stage == joined && machine.nodeRef && !machine.deleting && old
 	}
 	return result
 }
