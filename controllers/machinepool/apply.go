@@ -161,7 +161,8 @@ func (r *reconciler) createFooMachine(ctx context.Context, s *scope, instance cl
 		},
 		Spec: infrav1.FooMachineSpec{
 			ProviderID: instance.ProviderID, InstanceType: instance.Type, Image: instance.Image,
-			RootDisk: infrav1.RootDisk{SizeGiB: int32(instance.DiskBytes >> 30)}, AdditionalTags: ownertags.Additional(instance.Tags),
+			RootDisk:       infrav1.RootDisk{SizeGiB: int32(instance.DiskBytes >> 30)},
+			AdditionalTags: ownertags.Additional(instance.Tags, s.clusterTags),
 		},
 	}
 	if instance.Interruptible {

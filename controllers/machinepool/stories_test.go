@@ -6,6 +6,7 @@
 package machinepool
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -27,6 +28,15 @@ import (
 
 func strategy(surge, unavailable int32) infrav1.FooMachinePoolStrategy {
 	return infrav1.FooMachinePoolStrategy{MaxSurge: ptr.To(intstr.FromInt32(surge)), MaxUnavailable: ptr.To(intstr.FromInt32(unavailable))}
+}
+
+// maxTags returns as many tags as an object may have.
+func maxTags(prefix string) map[string]string {
+	tags := map[string]string{}
+	for i := range 50 {
+		tags[fmt.Sprintf("%s-%d", prefix, i)] = "red"
+	}
+	return tags
 }
 
 func version(to string) func(m *clusterv1.MachinePool) {
@@ -87,16 +97,19 @@ var _ = Describe("The life of a pool", func() {
 
 	It("replaces its instances for another image, disk or tag, and its FooMachines say what they have", func() {
 		s := newStory(2, strategy(0, 1))
+		fooCluster := infratest.NewFooCluster(s.cluster)
+		fooCluster.Spec.AdditionalTags = maxTags("cluster")
+		Expect(suite.Client.Create(s.ctx, fooCluster)).To(Succeed())
 		s.settles(2)
 		s.changePool(func(p *infrav1.FooMachinePool) {
 			p.Spec.Template.Image, p.Spec.Template.RootDisk.SizeGiB = "gpu", 40
-			p.Spec.Template.AdditionalTags = map[string]string{"team": "red"}
+			p.Spec.Template.AdditionalTags = maxTags("pool")
 		})
 		s.shows(infrav1.FooMachinePoolRollingOutCondition, metav1.ConditionTrue, infrav1.FooMachinePoolRollingOutReason)
 		s.settles(2)
 		for _, fooMachine := range s.fooMachines(Default) {
 			Expect(fooMachine.Spec).To(And(HaveField("Image", "gpu"), HaveField("RootDisk.SizeGiB", int32(40)),
-				HaveField("AdditionalTags", Equal(map[string]string{"team": "red"}))))
+				HaveField("AdditionalTags", Equal(maxTags("pool")))))
 		}
 	})
 

@@ -98,17 +98,16 @@ func (o Owner) InstanceTags(cluster types.NamespacedName, role Role, additional 
 	return tags
 }
 
-// Additional returns the tags that users want, without Foo's own; nil if there are none.
-func Additional(tags cloud.Tags) map[string]string {
-	var additional map[string]string
-	for key, value := range tags {
-		if strings.Contains(key, reserved) {
-			continue
-		}
-		if additional == nil {
-			additional = map[string]string{}
-		}
-		additional[key] = value
+// Additional returns the tags of an instance that users want for it, without Foo's own tags and those
+// that it shares with the whole cluster; nil if there are none.
+func Additional(tags cloud.Tags, ofCluster map[string]string) map[string]string {
+	additional := maps.Clone(map[string]string(tags))
+	maps.DeleteFunc(additional, func(key, value string) bool {
+		shared, ok := ofCluster[key]
+		return strings.Contains(key, reserved) || ok && shared == value
+	})
+	if len(additional) == 0 {
+		return nil
 	}
 	return additional
 }

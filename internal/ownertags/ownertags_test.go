@@ -27,10 +27,12 @@ func TestLoadBalancerSelectsControlPlaneOfItsCluster(t *testing.T) {
 func TestAdditionalTags(t *testing.T) {
 	g := NewWithT(t)
 	owner := Owner{Kind: KindMachine, Key: types.NamespacedName{Namespace: "ns", Name: "m1"}}
-	g.Expect(Additional(owner.InstanceTags(cluster, RoleWorker))).To(BeNil())
-	tags := owner.InstanceTags(cluster, RoleWorker, map[string]string{"team": "a", "cost": "1"}, map[string]string{"team": "b", NameKey: "m2"})
+	g.Expect(Additional(owner.InstanceTags(cluster, RoleWorker), nil)).To(BeNil())
+	ofCluster := map[string]string{"team": "a", "cost": "1"}
+	tags := owner.InstanceTags(cluster, RoleWorker, ofCluster, map[string]string{"team": "b", "tier": "2", NameKey: "m2"})
 	g.Expect(tags).To(HaveKeyWithValue(NameKey, "m1"), "nobody can take another's instance")
-	g.Expect(Additional(tags)).To(Equal(map[string]string{"team": "b", "cost": "1"}))
+	g.Expect(Additional(tags, ofCluster)).To(Equal(map[string]string{"team": "b", "tier": "2"}))
+	g.Expect(Additional(owner.InstanceTags(cluster, RoleWorker, ofCluster), ofCluster)).To(BeNil())
 }
 
 func TestMachineOf(t *testing.T) {
