@@ -134,6 +134,11 @@ var _ = Describe("FooCluster", func() {
 		Expect(now.Status.FailureDomains).To(Equal([]clusterv1.FailureDomain{
 			{Name: "zone-a", ControlPlane: ptr.To(true)}, {Name: "zone-c", ControlPlane: ptr.To(true)},
 		}))
+		before = fooCluster.DeepCopy()
+		fooCluster.Spec.Zones = []infrav1.FooClusterZone{{Name: "moon"}}
+		Expect(suite.Client.Patch(ctx, fooCluster, client.MergeFrom(before))).To(Succeed())
+		haveCondition(infrav1.FooClusterFailureDomainsReadyCondition, metav1.ConditionFalse, infrav1.CloudInvalidReason)
+		Expect(get(Default).Status.FailureDomains).To(Equal(now.Status.FailureDomains), "machines must not go to zones that nobody named")
 		Expect(now.Spec.ControlPlaneEndpoint.Port).To(BeEquivalentTo(443))
 		lb, err := suite.Cloud.GetLoadBalancer(ctx, name())
 		Expect(err).NotTo(HaveOccurred())

@@ -89,7 +89,8 @@ func apiServerPort(s *state) int32 {
 }
 
 // chooseZones returns the zones of the cloud that the FooCluster uses, all of them if it names
-// none, and an InvalidError if it names a zone that the cloud does not have.
+// none, and an InvalidError if it names a zone that the cloud does not have. If the cloud has none of
+// them, it returns nil: without any failure domain, machines would go to zones that nobody named.
 func chooseZones(wanted []infrav1.FooClusterZone, offered []cloud.Zone) ([]cloud.Zone, error) {
 	if len(wanted) == 0 {
 		return offered, nil
@@ -98,7 +99,7 @@ func chooseZones(wanted []infrav1.FooClusterZone, offered []cloud.Zone) ([]cloud
 	for _, zone := range offered {
 		names = append(names, zone.Name)
 	}
-	chosen := make([]cloud.Zone, 0, len(wanted))
+	var chosen []cloud.Zone
 	var err error
 	for _, zone := range wanted {
 		place := slices.Index(names, zone.Name)

@@ -106,6 +106,10 @@ func TestChooseZones(t *testing.T) {
 			[]infrav1.FooClusterZone{{Name: "moon"}, {Name: "zone-c"}}, []cloud.Zone{{Name: "zone-c"}},
 			`spec.zones "moon": the cloud has no such zone, allowed: zone-a, zone-b, zone-c`,
 		},
+		"unknown only": {
+			[]infrav1.FooClusterZone{{Name: "moon"}}, nil,
+			`spec.zones "moon": the cloud has no such zone, allowed: zone-a, zone-b, zone-c`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
