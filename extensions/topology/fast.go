@@ -3,30 +3,41 @@
 
 package topology
 
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+)
+
 // patchesFolder is where kubeadm looks for patches of what it deploys.
 const patchesFolder = "/etc/kubernetes/patches"
 
-// These are the patches of the ClusterClass foo for a component.
-const (
-	startup = `- {op: replace, path: /spec/containers/0/startupProbe/initialDelaySeconds, value: 0}
-- {op: replace, path: /spec/containers/0/startupProbe/periodSeconds, value: 1}
-- {op: replace, path: /spec/containers/0/startupProbe/failureThreshold, value: 240}
-`
-	// election makes the controller manager try again soon if it fails to become the leader.
-	election = `- {op: add, path: /spec/containers/0/command/-, value: --leader-elect-retry-period=1s}
-`
-	readiness = `- {op: replace, path: /spec/containers/0/readinessProbe/periodSeconds, value: 3}
-`
-)
-
-// patches are the patches that the ClusterClass foo passes to kubeadm.
-var patches = []file{
-	{Path: patchesFolder + "/etcd+json.yaml", Content: startup + readiness},
-	{Path: patchesFolder + "/kube-apiserver+json.yaml", Content: startup + readiness},
-	{Path: patchesFolder + "/kube-controller-manager+json.yaml", Content: startup + election},
-	{Path: patchesFolder + "/kube-scheduler+json.yaml", Content: startup + readiness},
-	{Path: patchesFolder + "/corednsdeployment+json.yaml", Content: "- {op: replace, path: /spec/replicas, value: 1}\n"},
-}
+// fastFiles returns the files that the variable fast adds in the ClusterClass foo: patches for
+// kubeadm. An error means that the binary was built from a broken class.
+var fastFiles = sync.OnceValues(func() ([]file, error) {
+	class, err := readClass()
+	if err != nil {
+		return nil, err
+	}
+	var files []file
+	for _, patch := range class.Spec.Patches {
+		if patch.Name != "fast" {
+			continue
+		}
+		for _, operation := range patch.Definitions[0].JSONPatches {
+			if !strings.HasSuffix(operation.Path, "/files/-") {
+				continue
+			}
+			var added file
+			if err := json.Unmarshal(operation.Value.Raw, &added); err != nil {
+				return nil, fmt.Errorf("patch fast of the ClusterClass foo: %w", err)
+			}
+			files = append(files, added)
+		}
+	}
+	return files, nil
+})
 
 // changeFast adds what the variable fast stands for, except the arguments of etcd. The flavor fast
 // explains why.
@@ -42,7 +53,11 @@ func (t *template) changeFast(config string) error {
 			return err
 		}
 	}
-	return t.addFiles(patches, config, "files")
+	files, err := fastFiles()
+	if err != nil {
+		return err
+	}
+	return t.addFiles(files, config, "files")
 }
 
 // etcdArguments returns the arguments of etcd. The user's arguments replace unsafe-no-fsync.

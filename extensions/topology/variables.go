@@ -31,11 +31,16 @@ type Variables struct {
 // NewVariables reads the variables of the ClusterClass foo. An error means that the binary was
 // built from a broken class.
 func NewVariables() (Variables, error) {
+	class, err := readClass()
+	return Variables{list: class.Spec.Variables}, err
+}
+
+func readClass() (clusterv1.ClusterClass, error) {
 	var class clusterv1.ClusterClass
 	if err := yaml.Unmarshal(templates.ClusterClass, &class); err != nil {
-		return Variables{}, fmt.Errorf("variables of the ClusterClass foo: %w", err)
+		return class, fmt.Errorf("reading the ClusterClass foo: %w", err)
 	}
-	return Variables{list: class.Spec.Variables}, nil
+	return class, nil
 }
 
 // DiscoverVariables lists the variables and their schemas in the order of the ClusterClass foo. It
