@@ -5,7 +5,6 @@ package fake
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
@@ -129,19 +128,15 @@ func (c *Cloud) catalog() rules.Catalog {
 	return rules.Catalog{Zones: c.options.Zones, InstanceTypes: c.options.InstanceTypes}
 }
 
-// emptiest returns the named zone, of all zones if none is named, that has the fewest instances with
-// these tags. Callers must hold the lock.
-func (c *Cloud) emptiest(zones []string, spread cloud.Tags) string {
-	if len(zones) == 0 {
-		zones = c.catalog().ZoneNames()
-	}
-	taken := map[string]int{}
+// spread counts the matching instances by zone. Callers must hold the lock.
+func (c *Cloud) spread(filter cloud.InstanceFilter) rules.Spread {
+	spread := rules.Spread{}
 	for _, i := range c.instances {
-		if i.Tags.Contains(spread) && i.State != cloud.InstanceDeleting {
-			taken[i.Zone]++
+		if filter.Matches(i.Instance) {
+			spread.Add(&i.Instance)
 		}
 	}
-	return rules.EmptiestZone(slices.Sorted(slices.Values(zones)), taken)
+	return spread
 }
 
 // used returns the resources in use. Callers must hold the lock.

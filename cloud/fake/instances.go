@@ -47,7 +47,7 @@ func (c *Cloud) create(spec cloud.InstanceSpec, of *pool) (*instance, error) {
 		return nil, err
 	}
 	if spec.Zone == "" {
-		spec.Zone = c.emptiest(spec.Zones, spec.Spread)
+		spec.Zone = c.spread(cloud.InstanceFilter{Tags: spec.Spread}).Emptiest(c.catalog().ZonesOrAll(spec.Zones))
 	}
 	id := c.nextID()
 	i := &instance{userData: slices.Clone(spec.UserData), Instance: cloud.Instance{

@@ -83,39 +83,22 @@ func (c *Cloud) changed(p *pool) {
 // existing instances only once. Callers must hold the lock.
 func (c *Cloud) grow(p *pool) {
 	p.Problem = nil
-	zones := slices.Sorted(slices.Values(p.Zones))
-	if len(zones) == 0 {
-		zones = c.catalog().ZoneNames()
-	}
-	taken, have := c.spread(p)
+	zones, spread := c.catalog().ZonesOrAll(p.Zones), c.spread(cloud.InstanceFilter{Pool: p.Name})
 	template := p.Template
 	template.UserData = p.userData
-	for ; have < p.Size && !p.Deleting; have++ {
+	for have := c.countOf(p.Name); have < p.Size && !p.Deleting; have++ {
 		c.next++
 		suffix := fmt.Sprintf("x%04d", c.next)
-		zone := rules.EmptiestZone(zones, taken)
-		_, err := c.create(cloud.InstanceSpec{
-			Name: p.Name + "-" + suffix, Hostname: p.HostnamePrefix + "-" + suffix, Zone: zone,
+		i, err := c.create(cloud.InstanceSpec{
+			Name: p.Name + "-" + suffix, Hostname: p.HostnamePrefix + "-" + suffix, Zone: spread.Emptiest(zones),
 			InstanceTemplate: template,
 		}, p)
 		if err != nil {
 			p.Problem = &cloud.Problem{Reason: cloud.ReasonFor(err), Message: err.Error()}
 			return
 		}
-		taken[zone]++
+		spread.Add(&i.Instance)
 	}
-}
-
-// spread counts the instances of a pool per zone and in total. Callers must hold the lock.
-func (c *Cloud) spread(p *pool) (taken map[string]int, all int32) {
-	taken = map[string]int{}
-	for _, i := range c.instances {
-		if i.Pool == p.Name && i.State != cloud.InstanceDeleting {
-			taken[i.Zone]++
-			all++
-		}
-	}
-	return taken, all
 }
 
 // countOf returns the number of instances in a pool, excluding instances being deleted. Callers

@@ -3,13 +3,35 @@
 
 package rules
 
-// EmptiestZone returns the zone with the fewest instances, which taken counts by zone. Ties go to the zone that is listed first.
-func EmptiestZone(zones []string, taken map[string]int) string {
+import "github.com/capfoo/cluster-api-provider-foo/cloud"
+
+// Spread counts instances by zone, to place the next one.
+type Spread map[string]int
+
+// Add counts an instance. An instance being deleted does not count, so that its replacement can go
+// to the same zone.
+func (s Spread) Add(instance *cloud.Instance) {
+	if instance.State != cloud.InstanceDeleting {
+		s[instance.Zone]++
+	}
+}
+
+// Emptiest returns the zone with the fewest instances. Of several such zones, it is the one whose
+// name sorts first.
+func (s Spread) Emptiest(zones []string) string {
 	best := ""
 	for _, zone := range zones {
-		if best == "" || taken[zone] < taken[best] {
+		if best == "" || s[zone] < s[best] || s[zone] == s[best] && zone < best {
 			best = zone
 		}
 	}
 	return best
+}
+
+// ZonesOrAll returns the named zones, or the names of all zones if none is named.
+func (c Catalog) ZonesOrAll(named []string) []string {
+	if len(named) > 0 {
+		return named
+	}
+	return c.ZoneNames()
 }

@@ -6,7 +6,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/internal/rules"
@@ -58,9 +57,9 @@ func (t *Tenant) EnsureInstance(_ context.Context, spec cloud.InstanceSpec) (clo
 // poolMember identifies the pool that an instance belongs to, if any.
 type poolMember struct {
 	pool, revision string
-	// zones of the pool, and how many of its instances are in each.
-	zones []string
-	taken map[string]int
+	// zones of the pool, and how its instances are spread over them.
+	zones  []string
+	spread rules.Spread
 }
 
 // createInstance stores a new instance, which its supervisor then starts. The spec must already be
@@ -126,18 +125,19 @@ func (e *Engine) placeInstance(c *change, tenant string, spec cloud.InstanceSpec
 		return e.chooseZone(c, target, []string{spec.Zone}, nil)
 	}
 	if member.pool != "" {
-		return e.chooseZone(c, target, member.zones, member.taken)
+		return e.chooseZone(c, target, member.zones, member.spread)
 	}
 	all, err := c.Instances(tenant)
 	if err != nil {
 		return "", err
 	}
-	spread := slices.DeleteFunc(all, func(i store.Instance) bool { return !i.Tags.Contains(spec.Spread) })
-	zones := spec.Zones
-	if len(zones) == 0 {
-		zones = e.catalog.ZoneNames()
+	spread := rules.Spread{}
+	for i := range all {
+		if all[i].Tags.Contains(spec.Spread) {
+			spread.Add(&all[i].Instance)
+		}
 	}
-	return e.chooseZone(c, target, zones, byZone(spread))
+	return e.chooseZone(c, target, e.catalog.ZonesOrAll(spec.Zones), spread)
 }
 
 // GetInstance returns an instance by its ID; see cloud.Instances.

@@ -137,16 +137,19 @@ func (e *Engine) fill(c *change, record *store.Pool) error {
 		return err
 	}
 	var problem *cloud.Problem
-	taken := byZone(have)
+	spread := rules.Spread{}
+	for i := range have {
+		spread.Add(&have[i].Instance)
+	}
 	for count := len(have); count < int(record.Size) && problem == nil; {
-		instance, err := e.createMember(c, record, taken)
+		instance, err := e.createMember(c, record, spread)
 		if reason := cloud.ReasonFor(err); err != nil && reason == cloud.ReasonUnknown {
 			return err
 		} else if err != nil {
 			problem = &cloud.Problem{Reason: reason, Message: err.Error()}
 			continue
 		}
-		taken[instance.Zone]++
+		spread.Add(&instance.Instance)
 		count++
 	}
 	if problem != nil && c.retry {
@@ -163,15 +166,12 @@ func sameProblem(a, b *cloud.Problem) bool {
 	return a == b || (a != nil && b != nil && *a == *b)
 }
 
-func (e *Engine) createMember(c *change, record *store.Pool, taken map[string]int) (*store.Instance, error) {
+func (e *Engine) createMember(c *change, record *store.Pool, spread rules.Spread) (*store.Instance, error) {
 	suffix, err := freeSuffix(c.Tx, record)
 	if err != nil {
 		return nil, err
 	}
-	zones := slices.Sorted(slices.Values(record.Zones))
-	if len(zones) == 0 {
-		zones = e.catalog.ZoneNames()
-	}
+	zones := e.catalog.ZonesOrAll(record.Zones)
 	spec := cloud.InstanceSpec{
 		Name: record.Name + "-" + suffix, Hostname: record.HostnamePrefix + "-" + suffix, InstanceTemplate: record.Template,
 	}
@@ -184,7 +184,7 @@ func (e *Engine) createMember(c *change, record *store.Pool, taken map[string]in
 	if err := e.validateInstance(spec); err != nil {
 		return nil, err
 	}
-	member := poolMember{pool: record.Name, revision: record.Revision, zones: zones, taken: taken}
+	member := poolMember{pool: record.Name, revision: record.Revision, zones: zones, spread: spread}
 	return e.createInstance(c, record.Tenant, spec, member)
 }
 

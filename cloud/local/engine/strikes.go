@@ -42,13 +42,13 @@ func (e *Engine) foretell(c *change, record *store.Instance) error {
 
 // chooseZone returns the best zone in which an instance can be created now, or the reason why there
 // is none.
-func (e *Engine) chooseZone(c *change, target fault.Target, zones []string, taken map[string]int) (string, error) {
+func (e *Engine) chooseZone(c *change, target fault.Target, zones []string, spread rules.Spread) (string, error) {
 	if err := e.refusal(c, target); err != nil {
 		return "", err
 	}
 	var refused error
 	for len(zones) > 0 {
-		target.Zone = rules.EmptiestZone(zones, taken)
+		target.Zone = spread.Emptiest(zones)
 		err := e.refusal(c, target)
 		if err == nil {
 			return target.Zone, nil
