@@ -12,40 +12,20 @@ import (
 
 // Zones returns the zones of the options.
 func (c *Cloud) Zones(ctx context.Context) ([]cloud.Zone, error) {
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	if err := c.enter(ctx, CallZones); err != nil {
-		return nil, err
-	}
-	return slices.Clone(c.options.Zones), nil
+	return answer(ctx, c, CallZones, func() ([]cloud.Zone, error) { return slices.Clone(c.options.Zones), nil })
 }
 
 // InstanceTypes returns the instance types of the options.
 func (c *Cloud) InstanceTypes(ctx context.Context) ([]cloud.InstanceType, error) {
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	if err := c.enter(ctx, CallInstanceTypes); err != nil {
-		return nil, err
-	}
-	return slices.Clone(c.options.InstanceTypes), nil
+	return answer(ctx, c, CallInstanceTypes, func() ([]cloud.InstanceType, error) { return slices.Clone(c.options.InstanceTypes), nil })
 }
 
 // Images returns the images of the options.
 func (c *Cloud) Images(ctx context.Context) ([]cloud.Image, error) {
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	if err := c.enter(ctx, CallImages); err != nil {
-		return nil, err
-	}
-	return slices.Clone(c.options.Images), nil
+	return answer(ctx, c, CallImages, func() ([]cloud.Image, error) { return slices.Clone(c.options.Images), nil })
 }
 
 // Quota returns the limits and the current usage.
 func (c *Cloud) Quota(ctx context.Context) (cloud.Quota, error) {
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	if err := c.enter(ctx, CallQuota); err != nil {
-		return cloud.Quota{}, err
-	}
-	return c.quota(), nil
+	return answer(ctx, c, CallQuota, func() (cloud.Quota, error) { return c.quota(), nil })
 }

@@ -4,7 +4,10 @@
 package fake
 
 import (
+	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
@@ -38,6 +41,13 @@ type Options struct {
 	// Limits defaults to no limits.
 	Limits cloud.Resources
 }
+
+// Kinds of objects, as errors name them.
+const (
+	kindInstance     = "instance"
+	kindPool         = "pool"
+	kindLoadBalancer = "load balancer"
+)
 
 type instance struct {
 	cloud.Instance
@@ -137,6 +147,47 @@ func (c *Cloud) spread(filter cloud.InstanceFilter) rules.Spread {
 		}
 	}
 	return spread
+}
+
+// answer answers a call under the lock, unless the call must fail.
+func answer[V any](ctx context.Context, c *Cloud, call Call, give func() (V, error)) (V, error) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if err := c.enter(ctx, call); err != nil {
+		var none V
+		return none, err
+	}
+	return give()
+}
+
+// find returns an object, or a NotFoundError.
+func find[O any](objects map[string]*O, kind, key string) (*O, error) {
+	object, ok := objects[key]
+	if !ok {
+		return nil, &cloud.NotFoundError{Kind: kind, Name: key}
+	}
+	return object, nil
+}
+
+// get returns an object as callers see it, or a NotFoundError.
+func get[O, V any](objects map[string]*O, kind, key string, seen func(*O) V) (V, error) {
+	object, err := find(objects, kind, key)
+	if err != nil {
+		var none V
+		return none, err
+	}
+	return seen(object), nil
+}
+
+// list returns the matching objects as callers see them, sorted by key.
+func list[O, V any](objects map[string]*O, matches func(*O) bool, seen func(*O) V) []V {
+	var found []V
+	for _, key := range slices.Sorted(maps.Keys(objects)) {
+		if matches(objects[key]) {
+			found = append(found, seen(objects[key]))
+		}
+	}
+	return found
 }
 
 // used returns the resources in use. Callers must hold the lock.

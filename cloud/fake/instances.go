@@ -69,33 +69,16 @@ func (c *Cloud) create(spec cloud.InstanceSpec, of *pool) (*instance, error) {
 
 // GetInstance returns one instance; see cloud.Instances.
 func (c *Cloud) GetInstance(ctx context.Context, id string) (cloud.Instance, error) {
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	if err := c.enter(ctx, CallGetInstance); err != nil {
-		return cloud.Instance{}, err
-	}
-	i, ok := c.instances[id]
-	if !ok {
-		return cloud.Instance{}, &cloud.NotFoundError{Kind: "instance", Name: id}
-	}
-	return seenInstance(i), nil
+	return answer(ctx, c, CallGetInstance, func() (cloud.Instance, error) { return get(c.instances, kindInstance, id, seenInstance) })
 }
 
 // ListInstances lists instances; see cloud.Instances.
 func (c *Cloud) ListInstances(ctx context.Context, filter cloud.InstanceFilter) ([]cloud.Instance, error) {
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	if err := c.enter(ctx, CallListInstances); err != nil {
-		return nil, err
-	}
-	var found []cloud.Instance
-	for _, i := range c.instances {
-		if filter.Matches(i.Instance) {
-			found = append(found, seenInstance(i))
-		}
-	}
-	slices.SortFunc(found, func(a, b cloud.Instance) int { return strings.Compare(a.Name, b.Name) })
-	return found, nil
+	return answer(ctx, c, CallListInstances, func() ([]cloud.Instance, error) {
+		found := list(c.instances, func(i *instance) bool { return filter.Matches(i.Instance) }, seenInstance)
+		slices.SortFunc(found, func(a, b cloud.Instance) int { return strings.Compare(a.Name, b.Name) })
+		return found, nil
+	})
 }
 
 // DrainInstance takes an instance out of its load balancers; see cloud.Instances.
@@ -105,9 +88,9 @@ func (c *Cloud) DrainInstance(ctx context.Context, id string) error {
 	if err := c.enter(ctx, CallDrainInstance); err != nil {
 		return err
 	}
-	i, ok := c.instances[id]
-	if !ok {
-		return &cloud.NotFoundError{Kind: "instance", Name: id}
+	i, err := find(c.instances, kindInstance, id)
+	if err != nil {
+		return err
 	}
 	if !i.Draining {
 		i.Draining = true
@@ -123,9 +106,9 @@ func (c *Cloud) DeleteInstance(ctx context.Context, id string) error {
 	if err := c.enter(ctx, CallDeleteInstance); err != nil {
 		return err
 	}
-	i, ok := c.instances[id]
-	if !ok {
-		return &cloud.NotFoundError{Kind: "instance", Name: id}
+	i, err := find(c.instances, kindInstance, id)
+	if err != nil {
+		return err
 	}
 	if i.State == cloud.InstanceDeleting {
 		return nil

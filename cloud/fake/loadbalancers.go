@@ -54,32 +54,16 @@ func (c *Cloud) updateLoadBalancer(lb *loadBalancer, spec cloud.LoadBalancerSpec
 
 // GetLoadBalancer returns one load balancer; see cloud.LoadBalancers.
 func (c *Cloud) GetLoadBalancer(ctx context.Context, name string) (cloud.LoadBalancer, error) {
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	if err := c.enter(ctx, CallGetLoadBalancer); err != nil {
-		return cloud.LoadBalancer{}, err
-	}
-	lb, ok := c.loadBalancers[name]
-	if !ok {
-		return cloud.LoadBalancer{}, &cloud.NotFoundError{Kind: "load balancer", Name: name}
-	}
-	return c.seenLoadBalancer(lb), nil
+	return answer(ctx, c, CallGetLoadBalancer, func() (cloud.LoadBalancer, error) {
+		return get(c.loadBalancers, kindLoadBalancer, name, c.seenLoadBalancer)
+	})
 }
 
 // ListLoadBalancers lists load balancers; see cloud.LoadBalancers.
 func (c *Cloud) ListLoadBalancers(ctx context.Context, tags cloud.Tags) ([]cloud.LoadBalancer, error) {
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	if err := c.enter(ctx, CallListLoadBalancers); err != nil {
-		return nil, err
-	}
-	var found []cloud.LoadBalancer
-	for _, name := range slices.Sorted(maps.Keys(c.loadBalancers)) {
-		if lb := c.loadBalancers[name]; lb.Tags.Contains(tags) {
-			found = append(found, c.seenLoadBalancer(lb))
-		}
-	}
-	return found, nil
+	return answer(ctx, c, CallListLoadBalancers, func() ([]cloud.LoadBalancer, error) {
+		return list(c.loadBalancers, func(lb *loadBalancer) bool { return lb.Tags.Contains(tags) }, c.seenLoadBalancer), nil
+	})
 }
 
 // DeleteLoadBalancer deletes a load balancer; see cloud.LoadBalancers.
@@ -89,9 +73,9 @@ func (c *Cloud) DeleteLoadBalancer(ctx context.Context, name string) error {
 	if err := c.enter(ctx, CallDeleteLoadBalancer); err != nil {
 		return err
 	}
-	lb, ok := c.loadBalancers[name]
-	if !ok {
-		return &cloud.NotFoundError{Kind: "load balancer", Name: name}
+	lb, err := find(c.loadBalancers, kindLoadBalancer, name)
+	if err != nil {
+		return err
 	}
 	if c.options.Mode == Manual {
 		lb.deleting, lb.Ready, lb.Message = true, false, "the load balancer is being deleted"

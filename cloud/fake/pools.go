@@ -26,14 +26,14 @@ func (c *Cloud) EnsurePool(ctx context.Context, spec cloud.PoolSpec, version str
 	p, exists := c.pools[spec.Name]
 	switch {
 	case !exists && version != "":
-		return cloud.Pool{}, &cloud.NotFoundError{Kind: "pool", Name: spec.Name}
+		return cloud.Pool{}, &cloud.NotFoundError{Kind: kindPool, Name: spec.Name}
 	case !exists:
 		p = &pool{}
 		c.pools[spec.Name] = p
 	case p.Deleting || (p.SameTemplate(spec) && p.Tags.Equal(spec.Tags) && slices.Equal(p.userData, spec.Template.UserData)):
 		return c.seenPool(p), nil
 	case p.Version != version:
-		return cloud.Pool{}, &cloud.ConflictError{Kind: "pool", Name: spec.Name}
+		return cloud.Pool{}, &cloud.ConflictError{Kind: kindPool, Name: spec.Name}
 	default:
 		spec.Size = p.Size
 	}
@@ -54,11 +54,11 @@ func (c *Cloud) ScalePool(ctx context.Context, name string, size int32, version 
 	p, ok := c.pools[name]
 	switch count := c.countOf(name); {
 	case !ok:
-		return cloud.Pool{}, &cloud.NotFoundError{Kind: "pool", Name: name}
+		return cloud.Pool{}, &cloud.NotFoundError{Kind: kindPool, Name: name}
 	case p.Deleting || p.Size == size:
 		return c.seenPool(p), nil
 	case p.Version != version:
-		return cloud.Pool{}, &cloud.ConflictError{Kind: "pool", Name: name}
+		return cloud.Pool{}, &cloud.ConflictError{Kind: kindPool, Name: name}
 	case size < count:
 		return cloud.Pool{}, &cloud.InvalidError{
 			Field: "size", Value: strconv.Itoa(int(size)),
@@ -115,32 +115,14 @@ func (c *Cloud) countOf(name string) int32 {
 
 // GetPool returns one pool; see cloud.Pools.
 func (c *Cloud) GetPool(ctx context.Context, name string) (cloud.Pool, error) {
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	if err := c.enter(ctx, CallGetPool); err != nil {
-		return cloud.Pool{}, err
-	}
-	p, ok := c.pools[name]
-	if !ok {
-		return cloud.Pool{}, &cloud.NotFoundError{Kind: "pool", Name: name}
-	}
-	return c.seenPool(p), nil
+	return answer(ctx, c, CallGetPool, func() (cloud.Pool, error) { return get(c.pools, kindPool, name, c.seenPool) })
 }
 
 // ListPools lists pools; see cloud.Pools.
 func (c *Cloud) ListPools(ctx context.Context, tags cloud.Tags) ([]cloud.Pool, error) {
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	if err := c.enter(ctx, CallListPools); err != nil {
-		return nil, err
-	}
-	var found []cloud.Pool
-	for _, name := range slices.Sorted(maps.Keys(c.pools)) {
-		if p := c.pools[name]; p.Tags.Contains(tags) {
-			found = append(found, c.seenPool(p))
-		}
-	}
-	return found, nil
+	return answer(ctx, c, CallListPools, func() ([]cloud.Pool, error) {
+		return list(c.pools, func(p *pool) bool { return p.Tags.Contains(tags) }, c.seenPool), nil
+	})
 }
 
 // DeletePool deletes a pool with its instances; see cloud.Pools.
@@ -150,9 +132,9 @@ func (c *Cloud) DeletePool(ctx context.Context, name string) error {
 	if err := c.enter(ctx, CallDeletePool); err != nil {
 		return err
 	}
-	p, ok := c.pools[name]
-	if !ok {
-		return &cloud.NotFoundError{Kind: "pool", Name: name}
+	p, err := find(c.pools, kindPool, name)
+	if err != nil {
+		return err
 	}
 	p.Deleting, p.Size = true, 0
 	for id, i := range c.instances {

@@ -142,15 +142,11 @@ func (e *Engine) placeInstance(c *change, tenant string, spec cloud.InstanceSpec
 
 // GetInstance returns an instance by its ID; see cloud.Instances.
 func (t *Tenant) GetInstance(_ context.Context, id string) (cloud.Instance, error) {
-	var result cloud.Instance
-	err := t.engine.view(func(tx *store.Tx) error {
-		record, err := t.instance(tx, id)
-		if err == nil {
-			result = record.Instance
-		}
-		return err
-	})
-	return result, err
+	return get(t, id, t.instance, instanceView)
+}
+
+func instanceView(_ *store.Tx, record *store.Instance) (cloud.Instance, error) {
+	return record.Instance, nil
 }
 
 func (t *Tenant) instance(tx *store.Tx, id string) (*store.Instance, error) {
@@ -166,17 +162,7 @@ func (t *Tenant) instance(tx *store.Tx, id string) (*store.Instance, error) {
 
 // ListInstances returns the instances that match the filter; see cloud.Instances.
 func (t *Tenant) ListInstances(_ context.Context, filter cloud.InstanceFilter) ([]cloud.Instance, error) {
-	list := []cloud.Instance{}
-	err := t.engine.view(func(tx *store.Tx) error {
-		records, err := tx.Instances(t.name)
-		for i := range records {
-			if filter.Matches(records[i].Instance) {
-				list = append(list, records[i].Instance)
-			}
-		}
-		return err
-	})
-	return list, err
+	return list(t, (*store.Tx).Instances, func(record *store.Instance) bool { return filter.Matches(record.Instance) }, instanceView)
 }
 
 // DrainInstance takes an instance out of its load balancers; see cloud.Instances.

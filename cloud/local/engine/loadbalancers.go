@@ -80,16 +80,7 @@ func (e *Engine) createBalancer(c *change, tenant string, spec cloud.LoadBalance
 
 // GetLoadBalancer returns a load balancer; see cloud.LoadBalancers.
 func (t *Tenant) GetLoadBalancer(_ context.Context, name string) (cloud.LoadBalancer, error) {
-	var result cloud.LoadBalancer
-	err := t.engine.view(func(tx *store.Tx) error {
-		record, err := t.balancer(tx, name)
-		if err != nil {
-			return err
-		}
-		result, err = balancerView(tx, record)
-		return err
-	})
-	return result, err
+	return get(t, name, t.balancer, balancerView)
 }
 
 func (t *Tenant) balancer(tx *store.Tx, name string) (*store.LoadBalancer, error) {
@@ -102,25 +93,7 @@ func (t *Tenant) balancer(tx *store.Tx, name string) (*store.LoadBalancer, error
 
 // ListLoadBalancers returns the load balancers that carry the tags; see cloud.LoadBalancers.
 func (t *Tenant) ListLoadBalancers(_ context.Context, tags cloud.Tags) ([]cloud.LoadBalancer, error) {
-	list := []cloud.LoadBalancer{}
-	err := t.engine.view(func(tx *store.Tx) error {
-		records, err := tx.LoadBalancers(t.name)
-		if err != nil {
-			return err
-		}
-		for i := range records {
-			if !records[i].Tags.Contains(tags) {
-				continue
-			}
-			view, err := balancerView(tx, &records[i])
-			if err != nil {
-				return err
-			}
-			list = append(list, view)
-		}
-		return nil
-	})
-	return list, err
+	return list(t, (*store.Tx).LoadBalancers, func(record *store.LoadBalancer) bool { return record.Tags.Contains(tags) }, balancerView)
 }
 
 // DeleteLoadBalancer deletes a load balancer; see cloud.LoadBalancers.

@@ -215,16 +215,7 @@ func (e *Engine) fillWaiting(c *change) error {
 
 // GetPool returns a pool; see cloud.Pools.
 func (t *Tenant) GetPool(_ context.Context, name string) (cloud.Pool, error) {
-	var result cloud.Pool
-	err := t.engine.view(func(tx *store.Tx) error {
-		record, err := t.pool(tx, name)
-		if err != nil {
-			return err
-		}
-		result, err = poolView(tx, record)
-		return err
-	})
-	return result, err
+	return get(t, name, t.pool, poolView)
 }
 
 func (t *Tenant) pool(tx *store.Tx, name string) (*store.Pool, error) {
@@ -237,25 +228,7 @@ func (t *Tenant) pool(tx *store.Tx, name string) (*store.Pool, error) {
 
 // ListPools returns the pools that carry the tags; see cloud.Pools.
 func (t *Tenant) ListPools(_ context.Context, tags cloud.Tags) ([]cloud.Pool, error) {
-	list := []cloud.Pool{}
-	err := t.engine.view(func(tx *store.Tx) error {
-		records, err := tx.Pools(t.name)
-		if err != nil {
-			return err
-		}
-		for i := range records {
-			if !records[i].Tags.Contains(tags) {
-				continue
-			}
-			pool, err := poolView(tx, &records[i])
-			if err != nil {
-				return err
-			}
-			list = append(list, pool)
-		}
-		return nil
-	})
-	return list, err
+	return list(t, (*store.Tx).Pools, func(record *store.Pool) bool { return record.Tags.Contains(tags) }, poolView)
 }
 
 func poolView(tx *store.Tx, record *store.Pool) (cloud.Pool, error) {

@@ -69,6 +69,40 @@ func (t *Tenant) Quota(context.Context) (cloud.Quota, error) {
 	return quota, err
 }
 
+// get finds one of the tenant's records and returns it as callers see it.
+func get[R, V any](t *Tenant, name string, find func(*store.Tx, string) (*R, error), view func(*store.Tx, *R) (V, error)) (V, error) {
+	var result V
+	err := t.engine.view(func(tx *store.Tx) error {
+		record, err := find(tx, name)
+		if err != nil {
+			return err
+		}
+		result, err = view(tx, record)
+		return err
+	})
+	return result, err
+}
+
+// list returns the tenant's matching records as callers see them.
+func list[R, V any](t *Tenant, all func(*store.Tx, string) ([]R, error), matches func(*R) bool, view func(*store.Tx, *R) (V, error)) ([]V, error) {
+	found := []V{}
+	err := t.engine.view(func(tx *store.Tx) error {
+		records, err := all(tx, t.name)
+		for i := range records {
+			if !matches(&records[i]) {
+				continue
+			}
+			one, err := view(tx, &records[i])
+			if err != nil {
+				return err
+			}
+			found = append(found, one)
+		}
+		return err
+	})
+	return found, err
+}
+
 // Log opens a log of an instance.
 func (t *Tenant) Log(ctx context.Context, id string, log Log) (io.ReadCloser, error) {
 	if !slices.Contains(LogSources, log.Source) {

@@ -44,7 +44,7 @@ func (p *proxy) serve(ctx context.Context, listener net.Listener) {
 		if err != nil {
 			// Most likely there are too many open files. Wait for connections to end and free some.
 			klog.Background().Error(err, "Accepting a connection failed")
-			if !pause(ctx, redialDelay) {
+			if await(ctx, nil, redialDelay) != nil {
 				return
 			}
 			continue
@@ -120,17 +120,6 @@ func await(ctx context.Context, changed <-chan struct{}, again time.Duration) er
 	case <-timer.C:
 	}
 	return nil
-}
-
-func pause(ctx context.Context, delay time.Duration) bool {
-	timer := time.NewTimer(delay)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
 }
 
 // join copies in both directions until both ends have finished sending, or one of them fails.

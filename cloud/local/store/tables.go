@@ -97,15 +97,7 @@ func (t *Tx) Pool(tenant, name string) (*Pool, error) { return get[Pool](t, pool
 
 // Pools returns a tenant's pools, sorted by name; the pools of all tenants if tenant is empty.
 func (t *Tx) Pools(tenant string) ([]Pool, error) {
-	var list []Pool
-	err := t.scan(pools, tenant, func(name, _ []byte) error {
-		record, err := get[Pool](t, pools, name)
-		if err == nil {
-			list = append(list, *record)
-		}
-		return err
-	})
-	return list, err
+	return list[Pool](t, pools, tenant)
 }
 
 // PutPool writes a pool.
@@ -126,15 +118,7 @@ func (t *Tx) LoadBalancer(tenant, name string) (*LoadBalancer, error) {
 // LoadBalancers returns a tenant's load balancers, sorted by name; the load balancers of all
 // tenants if tenant is empty.
 func (t *Tx) LoadBalancers(tenant string) ([]LoadBalancer, error) {
-	var list []LoadBalancer
-	err := t.scan(balancers, tenant, func(name, _ []byte) error {
-		record, err := get[LoadBalancer](t, balancers, name)
-		if err == nil {
-			list = append(list, *record)
-		}
-		return err
-	})
-	return list, err
+	return list[LoadBalancer](t, balancers, tenant)
 }
 
 // PutLoadBalancer writes a load balancer.
@@ -158,15 +142,7 @@ func (t *Tx) Fault(tenant, name string) (*fault.Rule, error) {
 // Faults returns a tenant's fault rules, sorted by name; all rules, including rules for every
 // tenant, if tenant is empty.
 func (t *Tx) Faults(tenant string) ([]fault.Rule, error) {
-	var list []fault.Rule
-	err := t.scan(faults, tenant, func(name, _ []byte) error {
-		record, err := get[fault.Rule](t, faults, name)
-		if err == nil {
-			list = append(list, *record)
-		}
-		return err
-	})
-	return list, err
+	return list[fault.Rule](t, faults, tenant)
 }
 
 // PutFault writes a fault rule.
@@ -184,6 +160,20 @@ func (t *Tx) Network() (*Network, error) { return get[Network](t, meta, networkK
 
 // PutNetwork writes what the daemon changes on the host.
 func (t *Tx) PutNetwork(record *Network) error { return put(t, meta, networkKey, record) }
+
+// list returns a tenant's records in a bucket, sorted by name; the records of all tenants if tenant
+// is empty.
+func list[R any](t *Tx, bucket []byte, tenant string) ([]R, error) {
+	var records []R
+	err := t.scan(bucket, tenant, func(name, _ []byte) error {
+		record, err := get[R](t, bucket, name)
+		if err == nil {
+			records = append(records, *record)
+		}
+		return err
+	})
+	return records, err
+}
 
 func (t *Tx) scan(bucket []byte, tenant string, visit func(key, value []byte) error) error {
 	prefix := key(tenant, "")
