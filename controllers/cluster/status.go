@@ -18,6 +18,7 @@ import (
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/cloudfault"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/report"
 )
 
@@ -33,17 +34,12 @@ var ownedConditions = []string{
 }
 
 // eventKinds maps the reasons that are worth an event to the event's type.
-var eventKinds = report.Kinds{
+var eventKinds = cloudfault.EventKinds(report.Kinds{
 	infrav1.FooClusterLoadBalancerReadyReason: corev1.EventTypeNormal,
 	infrav1.FooClusterEndpointProvidedReason:  corev1.EventTypeNormal,
 	infrav1.DeletingReason:                    corev1.EventTypeNormal,
 	infrav1.FooClusterNoFailureDomainsReason:  corev1.EventTypeWarning,
-	infrav1.CloudInvalidReason:                corev1.EventTypeWarning,
-	infrav1.CloudQuotaExceededReason:          corev1.EventTypeWarning,
-	infrav1.CloudUnauthorizedReason:           corev1.EventTypeWarning,
-	infrav1.CloudUnavailableReason:            corev1.EventTypeWarning,
-	infrav1.CloudErrorReason:                  corev1.EventTypeWarning,
-}
+})
 
 // setStatus sets the whole status, including every condition.
 func setStatus(s *state, d decision, o outcome) {

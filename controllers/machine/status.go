@@ -17,6 +17,7 @@ import (
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/cloudfault"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/report"
 )
 
@@ -29,7 +30,7 @@ var ownedConditions = []string{
 }
 
 // eventKinds maps the reasons that are worth an event to the event's type.
-var eventKinds = report.Kinds{
+var eventKinds = cloudfault.EventKinds(report.Kinds{
 	infrav1.FooMachineInstancePendingReason:     corev1.EventTypeNormal,
 	infrav1.FooMachineInstanceProvisionedReason: corev1.EventTypeNormal,
 	infrav1.FooMachineBootstrapSucceededReason:  corev1.EventTypeNormal,
@@ -39,13 +40,7 @@ var eventKinds = report.Kinds{
 	infrav1.FooMachineInstanceNotFoundReason:    corev1.EventTypeWarning,
 	infrav1.FooMachineBootstrapFailedReason:     corev1.EventTypeWarning,
 	infrav1.FooMachineReclaimNoticeReason:       corev1.EventTypeWarning,
-	infrav1.CloudInvalidReason:                  corev1.EventTypeWarning,
-	infrav1.CloudQuotaExceededReason:            corev1.EventTypeWarning,
-	infrav1.CloudOutOfCapacityReason:            corev1.EventTypeWarning,
-	infrav1.CloudUnauthorizedReason:             corev1.EventTypeWarning,
-	infrav1.CloudUnavailableReason:              corev1.EventTypeWarning,
-	infrav1.CloudErrorReason:                    corev1.EventTypeWarning,
-}
+})
 
 // setStatus sets the whole status, including every condition.
 func setStatus(s *state, o outcome) {

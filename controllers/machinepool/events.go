@@ -7,11 +7,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/cloudfault"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/report"
 )
 
 // eventKinds maps the reasons that are worth an event to the event's type.
-var eventKinds = report.Kinds{
+var eventKinds = cloudfault.EventKinds(report.Kinds{
 	infrav1.FooMachinePoolPoolProvisionedReason:      corev1.EventTypeNormal,
 	infrav1.FooMachinePoolInstancesReadyReason:       corev1.EventTypeNormal,
 	infrav1.FooMachinePoolScalingUpReason:            corev1.EventTypeNormal,
@@ -24,10 +25,4 @@ var eventKinds = report.Kinds{
 	infrav1.FooMachinePoolMachineDeletionStuckReason: corev1.EventTypeWarning,
 	infrav1.FooMachinePoolPoolNotFoundReason:         corev1.EventTypeWarning,
 	infrav1.DeletingReason:                           corev1.EventTypeNormal,
-	infrav1.CloudInvalidReason:                       corev1.EventTypeWarning,
-	infrav1.CloudQuotaExceededReason:                 corev1.EventTypeWarning,
-	infrav1.CloudOutOfCapacityReason:                 corev1.EventTypeWarning,
-	infrav1.CloudUnauthorizedReason:                  corev1.EventTypeWarning,
-	infrav1.CloudUnavailableReason:                   corev1.EventTypeWarning,
-	infrav1.CloudErrorReason:                         corev1.EventTypeWarning,
-}
+})

@@ -152,25 +152,24 @@ func deploymentUse(class clusterv1.MachineDeploymentClass, workers clusterv1.Mac
 	count := replicas(workers.Replicas, workers.Metadata, class.Metadata)
 	object := &clusterv1.MachineDeployment{Spec: clusterv1.MachineDeploymentSpec{Replicas: ptr.To(int32(count))}}
 	object.Spec.Template.Spec.Version = version
-	return use{
-		template: class.Infrastructure.TemplateRef, replicas: count,
-		holder: runtimehooksv1.HolderReference{APIVersion: clusterv1.GroupVersion.String(), Kind: "MachineDeployment", FieldPath: workersPath},
-		variables: func(names map[string]bool) ([]runtimehooksv1.Variable, error) {
-			return variables.MachineDeployment(&workers, object, nil, nil, names)
-		},
-	}
+	return workersUse("MachineDeployment", class.Infrastructure.TemplateRef, count, func(names map[string]bool) ([]runtimehooksv1.Variable, error) {
+		return variables.MachineDeployment(&workers, object, nil, nil, names)
+	})
 }
 
 func poolUse(class clusterv1.MachinePoolClass, workers clusterv1.MachinePoolTopology, version string) use {
 	count := replicas(workers.Replicas, workers.Metadata, class.Metadata)
 	object := &clusterv1.MachinePool{Spec: clusterv1.MachinePoolSpec{Replicas: ptr.To(int32(count))}}
 	object.Spec.Template.Spec.Version = version
+	return workersUse("MachinePool", class.Infrastructure.TemplateRef, count, func(names map[string]bool) ([]runtimehooksv1.Variable, error) {
+		return variables.MachinePool(&workers, object, nil, nil, names)
+	})
+}
+
+func workersUse(kind string, template clusterv1.ClusterClassTemplateReference, replicas int, variables func(map[string]bool) ([]runtimehooksv1.Variable, error)) use {
 	return use{
-		template: class.Infrastructure.TemplateRef, replicas: count,
-		holder: runtimehooksv1.HolderReference{APIVersion: clusterv1.GroupVersion.String(), Kind: "MachinePool", FieldPath: workersPath},
-		variables: func(names map[string]bool) ([]runtimehooksv1.Variable, error) {
-			return variables.MachinePool(&workers, object, nil, nil, names)
-		},
+		template: template, replicas: replicas, variables: variables,
+		holder: runtimehooksv1.HolderReference{APIVersion: clusterv1.GroupVersion.String(), Kind: kind, FieldPath: workersPath},
 	}
 }
 

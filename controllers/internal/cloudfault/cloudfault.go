@@ -2,23 +2,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package cloudfault determines how a controller handles a cloud error: the reason and message that
-// a user sees in a condition, and when to retry. All infrastructure controllers share it, so
-// the same error looks and behaves the same everywhere.
+// a user sees in a condition, which reasons are worth an event, and when to retry. All
+// infrastructure controllers share it, so the same error looks and behaves the same everywhere.
 //
 // Limits: it maps errors of cloud. What a NotFoundError means depends on the request, so a
 // controller checks for it before it calls this package.
 package cloudfault
 
 import (
+	"maps"
 	"time"
 
 	"golang.org/x/time/rate"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/report"
 )
 
 const (
@@ -48,6 +52,19 @@ type Fault struct {
 
 	err   error
 	retry time.Duration
+}
+
+// EventKinds returns a controller's own event kinds together with the reasons of cloud errors, which
+// are all worth a warning.
+func EventKinds(own report.Kinds) report.Kinds {
+	kinds := maps.Clone(own)
+	for _, reason := range []string{
+		infrav1.CloudInvalidReason, infrav1.CloudQuotaExceededReason, infrav1.CloudOutOfCapacityReason,
+		infrav1.CloudUnauthorizedReason, infrav1.CloudUnavailableReason, infrav1.CloudErrorReason,
+	} {
+		kinds[reason] = corev1.EventTypeWarning
+	}
+	return kinds
 }
 
 // Of returns the Fault of err; zero if err is nil.
