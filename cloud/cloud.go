@@ -37,8 +37,8 @@ type Catalog interface {
 
 // LoadBalancers manages load balancers, which give a stable address to a changing set of instances.
 type LoadBalancers interface {
-	// EnsureLoadBalancer creates the load balancer that the spec names, or updates its selector.
-	// The returned load balancer has its address, but may not be ready yet.
+	// EnsureLoadBalancer creates the load balancer that the spec names, or updates its tags and
+	// selector. The returned load balancer has its address, but may not be ready yet.
 	EnsureLoadBalancer(ctx context.Context, spec LoadBalancerSpec) (LoadBalancer, error)
 	// GetLoadBalancer returns one load balancer, or a NotFoundError.
 	GetLoadBalancer(ctx context.Context, name string) (LoadBalancer, error)

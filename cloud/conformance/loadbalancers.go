@@ -48,9 +48,14 @@ func (s *suite) backends() {
 	s.Expect(err).NotTo(gomega.HaveOccurred())
 	one, two := s.eventuallyRuns(s.order("one").ID), s.eventuallyRuns(s.order("two").ID)
 	s.eventuallyBackends(one.ID)
-	_, err = s.cloud.EnsureLoadBalancer(ctx, balancer("two"))
+	changed := balancer("two")
+	changed.Tags = cloud.Tags{tag: "changed balancers"}
+	_, err = s.cloud.EnsureLoadBalancer(ctx, changed)
 	s.Expect(err).NotTo(gomega.HaveOccurred())
 	s.eventuallyBackends(two.ID)
+	list, err := s.cloud.ListLoadBalancers(ctx, changed.Tags)
+	s.Expect(err).NotTo(gomega.HaveOccurred())
+	s.Expect(list).To(gomega.HaveLen(1), "the tags change with the selector")
 
 	s.Expect(s.cloud.DrainInstance(ctx, two.ID)).To(gomega.Succeed())
 	drained, err := s.cloud.GetInstance(ctx, two.ID)

@@ -45,8 +45,8 @@ func (c *Cloud) updateLoadBalancer(lb *loadBalancer, spec cloud.LoadBalancerSpec
 	if err := rules.Immutable("port", strconv.Itoa(int(lb.Port)), strconv.Itoa(int(spec.Port))); err != nil {
 		return cloud.LoadBalancer{}, err
 	}
-	if !lb.Selector.Equal(spec.Selector) {
-		lb.Selector = maps.Clone(spec.Selector)
+	if !lb.Selector.Equal(spec.Selector) || !lb.Tags.Equal(spec.Tags) {
+		lb.Selector, lb.Tags = maps.Clone(spec.Selector), maps.Clone(spec.Tags)
 		c.emitLoadBalancer(lb)
 	}
 	return c.seenLoadBalancer(lb), nil
