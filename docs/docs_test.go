@@ -109,7 +109,7 @@ func TestNamedFilesAreThere(t *testing.T) {
 
 var (
 	// folder is a row of docs/layout.md.
-	folder = regexp.MustCompile("(?m)^\\| `([a-z0-9/]+)` \\|")
+	folder = regexp.MustCompile("(?m)^\\| `([a-z0-9/-]+)` \\|")
 	// unversioned are folders that Git does not track.
 	unversioned = regexp.MustCompile(`^(?:\.|bin$|out$)`)
 )
@@ -123,7 +123,7 @@ func TestLayoutNamesEveryFolder(t *testing.T) {
 		named = append(named, row[1])
 	}
 	wanted := folders(t, "")
-	for _, parent := range []string{"cloud", "controllers", "extensions", "internal", "node"} {
+	for _, parent := range []string{"api", "cloud", "cmd", "controllers", "extensions", "internal", "node", "templates", "test", "webhooks"} {
 		wanted = append(wanted, folders(t, parent)...)
 	}
 	g.Expect(named).To(ConsistOf(wanted), "one row for each folder")
