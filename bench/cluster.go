@@ -155,7 +155,7 @@ func (e *environment) readMachines(ctx context.Context, c *cluster, into *snapsh
 }
 
 // removeAll deletes all clusters and waits until they and their instances are gone, even if a
-// measurement took too long. Its context is that of the whole program, because the context of a
+// measurement took too long. Its context is the whole program's, because the context of a
 // measurement ends with it. If the user has interrupted the program, there is no need to wait:
 // stopping the environment deletes everything.
 func (e *environment) removeAll(ctx context.Context) error {

@@ -96,7 +96,7 @@ func manyRun(ctx context.Context, env *environment, number int, results *results
 }
 
 // manyUsage adds the usage of clusters to their run, and returns a run for each kind of process and
-// one for each cluster. The CPU time of a process includes that of the commands that it has run:
+// one for each cluster. The CPU time of a process includes the CPU time of the commands that it has run:
 // foonode kubeadm, a shim crun.
 func manyUsage(run *measurement, spent, now usage, clusters []*cluster) []*measurement {
 	number := float64(len(clusters))

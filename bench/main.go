@@ -62,7 +62,7 @@ func run() int {
 // stage is a set of parts that share a management cluster.
 type stage struct {
 	parts []string
-	// arguments of quickstart in addition to those of all stages; nil for a stage that needs no
+	// arguments of quickstart in addition to the arguments of all stages; nil for a stage that needs no
 	// management cluster.
 	arguments func(options) []string
 	measure   func(context.Context, options, *environment, *results) error

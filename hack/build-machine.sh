@@ -2,8 +2,8 @@
 # Builds the disk of a virtual machine as a user of Debian has it, for the stories with the label
 # distribution:
 #   hack/build-machine.sh bookworm bin/machines/bookworm
-# The folder gets disk.img, vmlinuz and initrd.img. The machine has what README.md requires of one,
-# and an SSH server; who may log in is told to it when it starts.
+# The folder gets disk.img, vmlinuz and initrd.img. The machine has what README.md requires,
+# and an SSH server. It learns at its start who may log in.
 set -euo pipefail
 
 if [[ $EUID -ne 0 ]]; then

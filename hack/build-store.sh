@@ -20,7 +20,7 @@ archive=$native/systems/$architecture.tar
 runtime=$programs/runtime
 kubernetes=$programs/kubernetes
 systems=$programs/systems
-# Beside those that kubeadm names: what containerd wants for each pod, and the network of the flavors.
+# Images that kubeadm does not list: the one that containerd needs for each pod, and the flavors' network.
 extra=$(sed -nE 's/^ *sandbox = "(.*)"$/\1/p' node/runtime/etc/containerd/config.toml),ghcr.io/flannel-io/flannel:$(ls -v "$runtime/flannel" | tail -1)
 
 mkdir -p "$systems"
@@ -46,7 +46,7 @@ install -D -t "$system/opt/foo/runtime/bin" "$runtime"/{containerd,containerd-sh
 mkdir -p "$system"/etc/containerd/{conf.d,certs.d} "$system"/etc/cni/net.d "$system"/opt/cni/bin "$system"/var/lib/containerd "$store"
 install -m 0644 -t "$system/etc/containerd" node/runtime/etc/containerd/*
 
-# containerd itself unpacks them, with the settings that it has on nodes but for what runs containers.
+# containerd itself unpacks them, with its settings on nodes, except for the plugins that run containers.
 sed -e "s#^root = .*#root = \"$work/root\"#; s#^state = .*#state = \"$work/state\"#; s#/run/containerd/#$work/#" \
   -e '/^disabled_plugins/a \  "io.containerd.grpc.v1.cri", "io.containerd.cri.v1.runtime", "io.containerd.cri.v1.images",' \
   -e '/^imports/d' node/runtime/etc/containerd/config.toml > "$work/config.toml"
@@ -72,10 +72,10 @@ cp -R "$plugins.content.v1.content/blobs" "$store/template/io.containerd.content
 mv "$plugins.snapshotter.v1.overlayfs/snapshots" "$store/snapshots"
 rm -rf "$store"/snapshots/*/work
 
-# The same files have the same ID, so that instances know whether they have met the images.
+# The same files give the same ID, which tells an instance whether it already has these images.
 id=$(tar -C "$system" --sort=name --mtime=@0 --numeric-owner -cf - . | sha256sum | head -c 16)
 echo "$id" > "$store/id"
-# Instances that run go on with the system that they were made with.
+# Running instances keep the system that they were created with.
 [[ -e $systems/$id ]] || mv "$system" "$systems/$id"
 
 # Programs that run in containers and on nodes are the same files, so that a machine has them in memory once.

@@ -107,7 +107,7 @@ var _ = Describe("Certificates and kubeconfig", func() {
 			HavePrefix("False"), ContainSubstring("c1-apiserver-etcd-client"), ContainSubstring("c1-etcd")))
 	})
 
-	It("never generates a certificate anew once the control plane is initialized", func(ctx SpecContext) {
+	It("never regenerates a certificate once the control plane is initialized", func(ctx SpecContext) {
 		f := newFixture(ctx, replicas(3))
 		f.settle(ctx)
 		proxy, err := f.secret(ctx, "-proxy")()

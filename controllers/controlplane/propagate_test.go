@@ -174,7 +174,7 @@ var _ = Describe("Propagation in place", func() {
 		}).Should(Succeed())
 	})
 
-	It("has one field manager for each concern, and writes nothing at rest", func(ctx SpecContext) {
+	It("has one field manager for each concern, and writes nothing when nothing changes", func(ctx SpecContext) {
 		f := newFixture(ctx, func(f *fixture) {
 			f.controlPlane.Spec.MachineTemplate.ObjectMeta.Labels = map[string]string{"team": "a"}
 		})

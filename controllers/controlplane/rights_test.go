@@ -105,7 +105,7 @@ func installKinds(provider string) {
 	Expect(err).NotTo(HaveOccurred())
 }
 
-// grant gives a user the permissions of a file's ClusterRole, but for the user's own kinds instead
+// grant gives a user the permissions of a file's ClusterRole, for the user's own kinds instead
 // of Foo's.
 func grant(ctx context.Context, user, file string) {
 	GinkgoHelper()

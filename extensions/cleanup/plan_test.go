@@ -145,7 +145,7 @@ func TestDecide(t *testing.T) {
 			remove: []string{"ReplicaSet a/rs", "Pod a/node", "Pod a/p", "PersistentVolumeClaim a/c"},
 			waits:  []string{"PersistentVolume pv-c", "PersistentVolumeClaim a/c"},
 		},
-		"a StatefulSet that would make claims anew, without pods too": {
+		"a StatefulSet that would recreate its claims, without pods too": {
 			found: empty().withClaim("data-db-0", deleteVolume).withClaim("data-other-x", deleteVolume).
 				withSet("db", "data").withSet("other", "data").withSet("d", "data"),
 			remove: []string{"StatefulSet a/db", "PersistentVolumeClaim a/data-db-0", "PersistentVolumeClaim a/data-other-x"},
@@ -282,7 +282,7 @@ func TestDecideProperties(t *testing.T) {
 			inTheWay := slices.ContainsFunc(used, func(claim string) bool { return !kept[claim] })
 			g.Expect(slices.Contains(removed, "Pod a/"+name)).To(Equal(inTheWay))
 		}
-		g.Expect(slices.Contains(removed, "StatefulSet a/db")).To(Equal(needed), "it would make its claims anew")
+		g.Expect(slices.Contains(removed, "StatefulSet a/db")).To(Equal(needed), "it would recreate its claims")
 		g.Expect(slices.Compact(slices.Sorted(slices.Values(removed)))).To(HaveLen(len(removed)), "nothing is deleted twice")
 
 		other := *found

@@ -265,7 +265,7 @@ var _ = Describe("The clean-up", func() {
 		stays := fmt.Sprintf("PersistentVolume %s-kept of PersistentVolumeClaim %s/kept is kept: its reclaim policy is Retain", s.namespace, s.namespace)
 
 		s.run(ctx)
-		Expect(present(ctx, set)).To(BeFalse(), "it would make the claim anew")
+		Expect(present(ctx, set)).To(BeFalse(), "it would recreate the claim")
 		Expect(present(ctx, pod)).To(BeTrue())
 		Expect(pod.DeletionTimestamp).NotTo(BeNil())
 		Expect(present(ctx, claim)).To(BeTrue(), "it is protected while the pod uses it")

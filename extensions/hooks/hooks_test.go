@@ -146,7 +146,7 @@ func TestJudge(t *testing.T) {
 		"moved": {func(_ *clusterv1.Cluster, j *extensionv1.HookJob) {
 			j.Spec.ClusterUID, j.OwnerReferences = "before", owned
 		}, verdict{note: &Outcome{Done: true, Message: moved}}},
-		"moved, and not called anew": {
+		"moved, and not called again": {
 			func(_ *clusterv1.Cluster, j *extensionv1.HookJob) {
 				j.Spec.ClusterUID, j.OwnerReferences, j.Spec.Hook, j.Spec.Plan = "before", owned, AfterControlPlaneInitialized, nil
 			},

@@ -81,11 +81,11 @@ func newRunCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "run",
 		Short: "Run tests and store their results",
-		Long: `Makes a cluster of one control plane machine and two workers, loads the images, runs the tests, and deletes the cluster. If a
-quickstart already runs in the state folder, its cluster is taken and stays.
+		Long: `Creates a cluster with one control plane machine and two workers, loads the images, runs the tests, and deletes the cluster. If a
+quickstart already runs in the state folder, its cluster is used and kept.
 
 Each test that has failed runs once more at the end, alone. The last result of a test counts; all are kept. Exits with 1 unless all
-tests that were chosen have passed.`,
+selected tests have passed.`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error { return r.do(command.Context()) },
 	}

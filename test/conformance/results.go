@@ -64,7 +64,8 @@ func sortResults(all map[string][]result) {
 	}
 }
 
-// addList adds the results in a list that writeList has written, if there is one, to those of a folder. A run that is in both counts once.
+// addList adds the results of a list that writeList wrote, if there is one, to the results of a
+// folder. A run that is in both counts once.
 func addList(path string, all map[string][]result) error {
 	content, err := os.ReadFile(path)
 	if os.IsNotExist(err) {

@@ -98,7 +98,7 @@ func (r run) choose(s suite) ([]string, error) {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !focus.MatchString(name) }), nil
 }
 
-// open returns those of the tests that are to run.
+// open returns the tests that are to run.
 func (r run) open(names []string) ([]string, error) {
 	if !r.resume {
 		return names, nil

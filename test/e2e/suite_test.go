@@ -94,7 +94,7 @@ func TestE2E(t *testing.T) {
 	RunSpecs(t, suiteName)
 }
 
-// stories returns those of a report that ran.
+// stories returns the stories of a report that ran.
 func stories(report Report) []SpecReport {
 	return slices.DeleteFunc(slices.Clone(report.SpecReports), func(one SpecReport) bool {
 		return one.LeafNodeType != types.NodeTypeIt || one.State.Is(types.SpecStateSkipped|types.SpecStatePending)

@@ -7,14 +7,15 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 const (
 	// AddonAppliedCondition is True if all selected Clusters have the add-on and it is ready there.
-	// Until then its message names Clusters that do not, and why.
+	// Until then its message names the other Clusters and says what they wait for.
 	AddonAppliedCondition = "Applied"
-	// AddonAppliedReason is the reason if nothing is waited for.
+	// AddonAppliedReason is the reason if no Cluster waits for anything.
 	AddonAppliedReason = "Applied"
 	// AddonWaitingReason is the reason if at least one Cluster waits for what the message describes.
 	AddonWaitingReason = "Waiting"
-	// AddonValuesType is the type that a Secret must have so that an add-on may use it. Otherwise
-	// whoever may write Addons could send the other Secrets of the namespace to a workload cluster.
+	// AddonValuesType is the type that a Secret must have so that an add-on may use it. Without
+	// this rule, anyone who may write Addons could send any Secret of the namespace to a workload
+	// cluster.
 	AddonValuesType = "foo.cluster.x-k8s.io/addon"
 )
 
@@ -23,15 +24,15 @@ const (
 type AddonMoment string
 
 const (
-	// BeforeControlPlane is before and after each step of the control plane. The step waits until
-	// the add-on is ready in the variant for its version.
+	// BeforeControlPlane applies the add-on before and after each step of the control plane. The
+	// step waits until the variant for its version is ready.
 	BeforeControlPlane AddonMoment = "BeforeControlPlane"
-	// AfterControlPlane is after each step of the control plane. What follows the step waits until
-	// the add-on is ready.
+	// AfterControlPlane applies the add-on after each step of the control plane. The rest of the
+	// upgrade waits until it is ready.
 	AfterControlPlane AddonMoment = "AfterControlPlane"
 )
 
-// AddonSpec is what is applied to which Clusters.
+// AddonSpec says what to apply to which Clusters.
 type AddonSpec struct {
 	// clusterSelector selects Clusters in the namespace by their labels. It needs matchLabels or
 	// matchExpressions; empty matchLabels select all Clusters.
@@ -39,16 +40,16 @@ type AddonSpec struct {
 	// +kubebuilder:validation:XValidation:rule="has(self.matchLabels) || has(self.matchExpressions)",message="matchLabels or matchExpressions is required"
 	ClusterSelector metav1.LabelSelector `json:"clusterSelector,omitempty,omitzero"`
 
-	// order determines which add-ons of a Cluster are applied first: those with the lowest number. The
-	// next ones follow once they are ready. Add-ons with the same number do not wait for each other. The
-	// default is 0.
+	// order determines when the add-on is applied to a Cluster: add-ons with a lower number come first,
+	// and must be ready before the next number follows. Add-ons with the same number do not wait for
+	// each other. Defaults to 0.
 	// +optional
 	// +kubebuilder:validation:Minimum=-1000
 	// +kubebuilder:validation:Maximum=1000
 	Order int32 `json:"order,omitempty"`
 
 	// upgrade is when the add-on is applied during an upgrade: BeforeControlPlane or AfterControlPlane.
-	// The default is AfterControlPlane. Use BeforeControlPlane for what the next version of the control
+	// Defaults to AfterControlPlane. Use BeforeControlPlane for what the next version of the control
 	// plane or of the nodes needs, such as a new version of a cloud controller manager.
 	// +optional
 	// +kubebuilder:default=AfterControlPlane
@@ -73,7 +74,7 @@ type AddonSpec struct {
 // AddonVariant is the content of an add-on for a range of Kubernetes versions.
 type AddonVariant struct {
 	// kubernetesVersions is the range of Kubernetes versions, for example ">=1.35.0 <1.37.0" or "1.35.x ||
-	// 1.36.x". Without it, the variant is for all versions. A pre-release comes before its release:
+	// 1.36.x". Without it, the variant is for all versions. A pre-release sorts before its release:
 	// v1.36.0-rc.1 is not in >=1.36.0.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
@@ -82,8 +83,8 @@ type AddonVariant struct {
 
 	// template is a Go template of Kubernetes manifests in YAML. It can use .Cluster, which has the fields
 	// of the Cluster except its status, .KubernetesVersion, .Variables, which are the variables of the
-	// Cluster's topology, and .Secret. A value that does not exist is an error, and so is one of several
-	// lines, a list or an object without the function toJson or join.
+	// Cluster's topology, and .Secret. Using a value that does not exist is an error. A list, an object or a
+	// value of several lines must pass through the function toJson or join.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1048576
@@ -97,7 +98,7 @@ type AddonState string
 const (
 	// AddonApplied means that all objects are applied and ready.
 	AddonApplied AddonState = "Applied"
-	// AddonNoVariant means that no variant is for the version of the Cluster.
+	// AddonNoVariant means that the add-on has no variant for the version of the Cluster.
 	AddonNoVariant AddonState = "NoVariant"
 	// AddonWaiting means that the add-on waits for what the message describes.
 	AddonWaiting AddonState = "Waiting"
@@ -121,13 +122,13 @@ type AddonCluster struct {
 	// +kubebuilder:validation:MaxLength=256
 	KubernetesVersion string `json:"kubernetesVersion,omitempty"`
 
-	// hash identifies the content that was applied. If it changes, it is applied again.
+	// hash identifies the content that was last applied. Content with another hash is applied again.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
 	Hash string `json:"hash,omitempty"`
 
-	// message describes what the add-on waits for. It is shortened; the HookJob has all of it.
+	// message describes what the add-on waits for. It may be cut off; the HookJob has the whole message.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
@@ -170,7 +171,7 @@ type Addon struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty,omitzero"`
 
-	// spec is what is applied to which Clusters.
+	// spec says what to apply to which Clusters.
 	// +required
 	Spec AddonSpec `json:"spec,omitempty,omitzero"`
 	// status is the progress.

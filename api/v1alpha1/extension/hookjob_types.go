@@ -16,7 +16,7 @@ const (
 	// HookJobCompletedReason is the reason of a job that is completed.
 	HookJobCompletedReason = "Completed"
 	// HookJobIncompleteReason is the reason of a job that is completed without what the settings ask
-	// for, for example without the final etcd snapshot, because its time was over.
+	// for, for example without the final etcd snapshot, because its time ran out.
 	HookJobIncompleteReason = "Incomplete"
 	// HookJobRestingReason is the reason of a job that nobody asks for now, as its message describes.
 	HookJobRestingReason = "Resting"
@@ -44,8 +44,8 @@ type HookJobSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="clusterUID is immutable"
 	ClusterUID types.UID `json:"clusterUID,omitempty"`
 
-	// extensionConfig is the name of the ExtensionConfig whose settings apply. Several ExtensionConfigs
-	// get their own jobs.
+	// extensionConfig is the name of the ExtensionConfig whose settings apply. Each ExtensionConfig
+	// has its own jobs.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253

@@ -40,7 +40,7 @@ type FooClusterSpec struct {
 	Zones []FooClusterZone `json:"zones,omitempty"`
 
 	// additionalTags are tags of the load balancer and of all instances of the cluster in the cloud.
-	// They are added to Foo's own tags. The field is immutable, as tags of instances are.
+	// They are added to Foo's own tags. The field is immutable, because the tags of an instance cannot change.
 	// +optional
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=50

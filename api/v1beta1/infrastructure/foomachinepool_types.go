@@ -48,7 +48,7 @@ type FooMachinePoolMachineTemplate struct {
 	// +optional
 	Interruptible *bool `json:"interruptible,omitempty"`
 
-	// image names an image of the cloud, a variant of its default image that it has for the
+	// image names a variant of the cloud's default image. The cloud must have this variant for the
 	// Kubernetes version. Defaults to the default image. The condition PoolProvisioned reports an
 	// unknown name and lists the available ones.
 	// +optional
@@ -63,7 +63,7 @@ type FooMachinePoolMachineTemplate struct {
 	RootDisk RootDisk `json:"rootDisk,omitempty,omitzero"`
 
 	// additionalTags are tags of the instances in the cloud. They are added to Foo's own tags and to
-	// the additionalTags of the FooCluster, over which they take precedence.
+	// the additionalTags of the FooCluster. If both set the same key, the value here applies.
 	// +optional
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=50

@@ -121,7 +121,7 @@ type FooMachinePoolStrategy struct {
 	// +kubebuilder:validation:Maximum=86400
 	NodeJoinTimeoutSeconds int32 `json:"nodeJoinTimeoutSeconds,omitempty"`
 
-	// maxFailedReplacements is how many instances of a revision in a row may fail to join and be
+	// maxFailedReplacements is how many consecutive instances of a revision may fail to join and be
 	// replaced. After that, the condition Stalled says why they failed, and one is replaced every
 	// nodeJoinTimeoutSeconds. Defaults to 3.
 	// +optional
@@ -147,7 +147,7 @@ type FooMachinePoolMachineTemplate struct {
 	// +optional
 	Interruptible *bool `json:"interruptible,omitempty"`
 
-	// image names an image of the cloud, a variant of its default image that it has for the
+	// image names a variant of the cloud's default image. The cloud must have this variant for the
 	// Kubernetes version. Defaults to the default image. The condition PoolProvisioned reports an
 	// unknown name and lists the available ones.
 	// +optional
@@ -162,7 +162,7 @@ type FooMachinePoolMachineTemplate struct {
 	RootDisk RootDisk `json:"rootDisk,omitempty,omitzero"`
 
 	// additionalTags are tags of the instances in the cloud. They are added to Foo's own tags and to
-	// the additionalTags of the FooCluster, over which they take precedence.
+	// the additionalTags of the FooCluster. If both set the same key, the value here applies.
 	// +optional
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=50
@@ -197,8 +197,8 @@ type FooMachinePoolStatus struct {
 	// +optional
 	Initialization FooMachinePoolInitializationStatus `json:"initialization,omitempty,omitzero"`
 
-	// ready is what Cluster API v1.14 reads for pools, where it does not read
-	// initialization.provisioned yet. Both are set together and never go back to false.
+	// ready has the same value as initialization.provisioned and never goes back to false. For pools,
+	// Cluster API v1.14 still reads this field.
 	// +optional
 	Ready *bool `json:"ready,omitempty"`
 

@@ -380,7 +380,7 @@ func TestImmutableFields(t *testing.T) {
 	}
 	spec.UserData = []byte("renewed token")
 	_, err := h.tenant.EnsureInstance(ctx, spec)
-	h.Expect(err).NotTo(HaveOccurred(), "bootstrap data may be rendered anew")
+	h.Expect(err).NotTo(HaveOccurred(), "bootstrap data may be rendered again")
 }
 
 func TestRemoveEverything(t *testing.T) {

@@ -160,7 +160,7 @@ func (s *Server) caller(r *http.Request) (*caller, error) {
 		return nil, &cloud.UnauthorizedError{Message: "the token belongs to no tenant; check the token file"}
 	}
 	if wanted := r.Header.Get(api.HeaderTenant); wanted != "" && wanted != c.Name {
-		return nil, &cloud.UnauthorizedError{Message: fmt.Sprintf("the token is that of tenant %q, and the call is for tenant %q", c.Name, wanted)}
+		return nil, &cloud.UnauthorizedError{Message: fmt.Sprintf("the token belongs to tenant %q, but the call is for tenant %q", c.Name, wanted)}
 	}
 	return c, c.throttle()
 }

@@ -204,7 +204,7 @@ func TestCallsForAnotherTenant(t *testing.T) {
 	w.Expect(err).NotTo(HaveOccurred())
 	_, err = wrong.EnsureInstance(ctx, instanceSpec("mine"))
 	w.Expect(cloud.IsUnauthorized(err)).To(BeTrue(), "%v", err)
-	w.Expect(err).To(MatchError(ContainSubstring(`the token is that of tenant "b", and the call is for tenant "a"`)))
+	w.Expect(err).To(MatchError(ContainSubstring(`the token belongs to tenant "b", but the call is for tenant "a"`)))
 	_, err = wrong.GetInstance(ctx, "none")
 	w.Expect(cloud.IsUnauthorized(err)).To(BeTrue(), "it is not said that there is none: %v", err)
 	for _, c := range []*client.Client{w.client, w.other} {

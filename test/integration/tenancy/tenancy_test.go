@@ -174,7 +174,7 @@ var _ = Describe("A cluster with an identity", Ordered, func() {
 
 	It("keeps its resources when the token belongs to another tenant", func(ctx SpecContext) {
 		red.setToken(ctx, "token-of-blue")
-		says := And(HavePrefix("False "+infrav1.CloudUnauthorizedReason), ContainSubstring(`the token is that of tenant "blue", and the call is for tenant "red"`))
+		says := And(HavePrefix("False "+infrav1.CloudUnauthorizedReason), ContainSubstring(`the token belongs to tenant "blue", but the call is for tenant "red"`))
 		Eventually(red.ready(ctx)).Should(says)
 		Eventually(condition(ctx, fooCluster, infrav1.FooClusterReadyCondition)).Should(says)
 		Eventually(condition(ctx, fooMachine, infrav1.FooMachineInstanceProvisionedCondition)).Should(says)

@@ -53,7 +53,7 @@ func TestPreload(t *testing.T) {
 	preload()
 	expect(t, root, map[string]string{"io.containerd.metadata.v1.bolt/meta.db": "changed", "pulled": "image"})
 
-	t.Log("with another store all begins anew, also when that was interrupted")
+	t.Log("with another store, everything starts over, even after an interruption")
 	write(t, store, map[string]string{"id": "second\n"})
 	if err := os.Remove(filepath.Join(root, "id")); err != nil {
 		t.Fatal(err)
