@@ -83,9 +83,6 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// Location returns where a snapshot is stored, without credentials.
-func (s *Store) Location(name snapshotjob.Name) string { return s.location + " as " + name.Database() }
-
 func (s *Store) failed(stage Stage, err error) error {
 	return &Error{Stage: stage, Where: s.location, Err: err}
 }

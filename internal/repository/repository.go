@@ -19,14 +19,9 @@ import (
 	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
 )
 
-// Names of files that clusterctl reads.
-const (
-	// MetadataFile says which contract each release series of the provider implements.
-	MetadataFile = "metadata.yaml"
-	// TemplateFile is the default cluster template. clusterctl looks for it in infrastructure
-	// providers only.
-	TemplateFile = "cluster-template.yaml"
-)
+// MetadataFile is the name of the file that says which contract each release series of the provider
+// implements. clusterctl reads it.
+const MetadataFile = "metadata.yaml"
 
 // Provider is one provider in one version.
 type Provider struct {
