@@ -111,6 +111,10 @@ func (s *Server) ServeDNS(w dns.ResponseWriter, query *dns.Msg) {
 }
 
 func (s *Server) reply(from net.Addr, query *dns.Msg) *dns.Msg {
+	// The library passes on a message that ends before its question.
+	if len(query.Question) != 1 {
+		return new(dns.Msg).SetRcode(query, dns.RcodeFormatError)
+	}
 	source, err := netip.ParseAddrPort(from.String())
 	address := source.Addr().Unmap()
 	question := query.Question[0]

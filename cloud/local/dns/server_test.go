@@ -244,6 +244,23 @@ func TestQuestionsAreLimited(t *testing.T) {
 	g.Expect(s.ask(g, "udp", one, "two", dns.TypeA)).To(HavePrefix("NOERROR"), "names of the cloud take no slot")
 }
 
+// Any instance can send such a message, and a crash would stop the cloud of all tenants.
+func TestAMessageWithoutAQuestionDoesNoHarm(t *testing.T) {
+	g := NewWithT(t)
+	s := start(t, 1)
+	conn, err := net.DialUDP("udp", &net.UDPAddr{IP: net.ParseIP(one)}, s.packets.LocalAddr().(*net.UDPAddr))
+	g.Expect(err).NotTo(HaveOccurred())
+	defer func() { _ = conn.Close() }()
+	// The header announces a question, but the message ends before it.
+	_, err = conn.Write([]byte{0, 7, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0})
+	g.Expect(err).NotTo(HaveOccurred())
+	reply, err := (&dns.Conn{Conn: conn}).ReadMsg()
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(reply.Id).To(BeEquivalentTo(7))
+	g.Expect(reply.Rcode).To(Equal(dns.RcodeFormatError))
+	g.Expect(s.ask(g, "udp", one, "two", dns.TypeA)).To(HavePrefix("NOERROR"))
+}
+
 func TestPortTaken(t *testing.T) {
 	g := NewWithT(t)
 	s := start(t, 1)
