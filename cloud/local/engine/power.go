@@ -48,19 +48,14 @@ func (t *Tenant) SwitchInstance(_ context.Context, id string, action Power) erro
 		if err != nil {
 			return err
 		}
-		needed, known := from[action]
-		if !known {
-			return &cloud.InvalidError{Field: "action", Value: string(action), Problem: "unknown", Allowed: powers()}
+		if action == PowerStart && record.Switch == string(PowerStop) {
+			action = PowerReboot // it is still running
 		}
-		done := action == PowerStop && record.State == cloud.InstanceStopped ||
-			action == PowerStart && (record.State == cloud.InstancePending || record.State == cloud.InstanceRunning)
-		if done {
+		if fulfilled(record, action) {
 			return nil
 		}
-		if record.State != needed {
-			return &cloud.InvalidError{
-				Field: "action", Value: string(action), Problem: "the instance is " + string(record.State) + ", and must be " + string(needed),
-			}
+		if err := possible(record, action); err != nil {
+			return err
 		}
 		if action == PowerStart {
 			startAgain(record)
@@ -69,6 +64,40 @@ func (t *Tenant) SwitchInstance(_ context.Context, id string, action Power) erro
 		}
 		return c.putInstance(record)
 	})
+}
+
+// fulfilled reports whether nothing is left to do for an action.
+func fulfilled(record *store.Instance, action Power) bool {
+	switch action {
+	case PowerStop:
+		return record.State == cloud.InstanceStopped
+	case PowerStart:
+		return record.State == cloud.InstancePending || record.State == cloud.InstanceRunning
+	default:
+		return false
+	}
+}
+
+// possible returns an InvalidError if an instance cannot do an action now.
+func possible(record *store.Instance, action Power) error {
+	invalid := &cloud.InvalidError{Field: "action", Value: string(action)}
+	needed, known := from[action]
+	switch {
+	case !known:
+		invalid.Problem, invalid.Allowed = "unknown", powers()
+	case record.State != needed:
+		invalid.Problem = "the instance is " + string(record.State) + ", and must be " + string(needed)
+	case stops(record) && (action == PowerFreeze || action == PowerThaw):
+		invalid.Problem = "the instance is about to stop"
+	default:
+		return nil
+	}
+	return invalid
+}
+
+// stops reports whether a pending action ends the processes of an instance.
+func stops(record *store.Instance) bool {
+	return record.Switch == string(PowerStop) || record.Switch == string(PowerReboot)
 }
 
 func powers() []string {
@@ -92,19 +121,20 @@ func (s *instanceSupervisor) obey(ctx context.Context, record *store.Instance, w
 	err := s.do(ctx, record, action)
 	if err == nil {
 		err = s.change(func(now *store.Instance) bool {
-			now.Switch = ""
-			if now.State == cloud.InstanceRunning {
-				done(now, action)
+			if now.State != cloud.InstanceRunning {
+				return false
 			}
+			done(now, action)
 			return true
 		})
 	}
-	if err != nil && ctx.Err() == nil {
+	switch {
+	case err == nil:
+		s.log.Info("Did what a user has ordered", "action", action)
+	case ctx.Err() == nil:
 		s.log.Error(err, "A user's order could not be carried out and is tried again", "action", action)
 		pause(ctx, woken)
-		return
 	}
-	s.log.Info("Did what a user has ordered", "action", action)
 }
 
 func (s *instanceSupervisor) do(ctx context.Context, record *store.Instance, action Power) error {
@@ -121,16 +151,31 @@ func (s *instanceSupervisor) do(ctx context.Context, record *store.Instance, act
 	return nil
 }
 
-// done records the result of an action on a running instance.
+// done records the result of an action on a running instance. An action that a user requested
+// meanwhile stays pending.
 func done(record *store.Instance, action Power) {
 	switch action {
-	case PowerStop:
-		record.State, record.Message, record.Strikes = cloud.InstanceStopped, stoppedByUser, nil
-	case PowerReboot:
-		startAgain(record)
+	case PowerStop, PowerReboot:
+		ended(record, stoppedByUser)
+		return
 	case PowerFreeze:
 		record.Message = frozenByUser
 	case PowerThaw, PowerStart:
 		record.Message = ""
 	}
+	if record.Switch == string(action) {
+		record.Switch = ""
+	}
+}
+
+// ended records that the processes of an instance have ended. The instance stays stopped unless the
+// pending action is a reboot.
+func ended(record *store.Instance, message string) {
+	reboots := record.Switch == string(PowerReboot)
+	record.Switch = ""
+	if reboots {
+		startAgain(record)
+		return
+	}
+	record.State, record.Message, record.Strikes = cloud.InstanceStopped, message, nil
 }

@@ -5,6 +5,7 @@ package engine_test
 
 import (
 	"testing"
+	"testing/synctest"
 
 	. "github.com/onsi/gomega"
 
@@ -60,4 +61,86 @@ func TestPower(t *testing.T) {
 	does(engine.PowerStop)
 	h.becomes(made.ID, cloud.InstanceStopped)
 	h.Expect(h.tenant.SwitchInstance(ctx, made.ID, engine.PowerFreeze)).To(MatchError(ContainSubstring("the instance is Stopped, and must be Running")))
+}
+
+// An order may come while the one before is carried out, which takes up to half a minute for a stop.
+func TestTheLastOrderCounts(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		orders []engine.Power
+		starts int
+		state  cloud.InstanceState
+		frozen bool
+	}{
+		{"thaw while it freezes", []engine.Power{engine.PowerFreeze, engine.PowerThaw}, 1, cloud.InstanceRunning, false},
+		{"freeze while it thaws", []engine.Power{engine.PowerThaw, engine.PowerFreeze}, 1, cloud.InstanceRunning, true},
+		{"stop while it freezes", []engine.Power{engine.PowerFreeze, engine.PowerStop}, 1, cloud.InstanceStopped, true},
+		{"start while it stops", []engine.Power{engine.PowerStop, engine.PowerStart}, 2, cloud.InstanceRunning, false},
+		{"reboot while it stops", []engine.Power{engine.PowerStop, engine.PowerReboot}, 2, cloud.InstanceRunning, false},
+		{"stop while it reboots", []engine.Power{engine.PowerReboot, engine.PowerStop}, 1, cloud.InstanceStopped, false},
+		{"stop after all", []engine.Power{engine.PowerStop, engine.PowerStart, engine.PowerStop}, 1, cloud.InstanceStopped, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHost(t)
+				h.start()
+				made := h.instance("one")
+				h.becomes(made.ID, cloud.InstanceRunning)
+				release := h.machines.HoldSwitches()
+				for _, order := range test.orders {
+					h.Expect(h.tenant.SwitchInstance(ctx, made.ID, order)).To(Succeed())
+					synctest.Wait()
+				}
+				release()
+				synctest.Wait()
+				now, err := h.tenant.GetInstance(ctx, made.ID)
+				h.Expect(err).NotTo(HaveOccurred())
+				h.Expect(now.State).To(Equal(test.state))
+				h.Expect(h.machines.Starts()).To(Equal(test.starts))
+				h.Expect(h.machines.Frozen(made.ID)).To(Equal(test.frozen))
+			})
+		})
+	}
+}
+
+func TestWhatIsAboutToStopIsNotFrozen(t *testing.T) {
+	h := newHost(t)
+	h.start()
+	made := h.instance("one")
+	h.becomes(made.ID, cloud.InstanceRunning)
+	release := h.machines.HoldSwitches()
+	defer release()
+	h.Expect(h.tenant.SwitchInstance(ctx, made.ID, engine.PowerStop)).To(Succeed())
+	h.Expect(h.tenant.SwitchInstance(ctx, made.ID, engine.PowerFreeze)).To(MatchError(ContainSubstring("about to stop")))
+}
+
+// The processes of an instance may end while no daemon runs that could note that an order is done.
+func TestAnOrderIsDoneAfterARestart(t *testing.T) {
+	for order, state := range map[engine.Power]cloud.InstanceState{
+		engine.PowerStop: cloud.InstanceStopped, engine.PowerReboot: cloud.InstanceRunning,
+	} {
+		t.Run(string(order), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHost(t)
+				h.start()
+				made := h.instance("one")
+				h.becomes(made.ID, cloud.InstanceRunning)
+				release := h.machines.HoldSwitches()
+				h.Expect(h.tenant.SwitchInstance(ctx, made.ID, order)).To(Succeed())
+				synctest.Wait()
+				h.stop()
+				release()
+				h.machines.Die(made.ID, "exit status 0")
+				h.start()
+				synctest.Wait()
+				h.becomes(made.ID, state)
+				if state == cloud.InstanceStopped {
+					h.Expect(h.tenant.SwitchInstance(ctx, made.ID, engine.PowerStart)).To(Succeed())
+					synctest.Wait()
+				}
+				h.becomes(made.ID, cloud.InstanceRunning)
+				h.Expect(h.machines.Starts()).To(Equal(2), "it was started again, once")
+			})
+		})
+	}
 }

@@ -88,7 +88,7 @@ func (s *instanceSupervisor) cut(ctx context.Context, record *store.Instance, st
 		if now.State != cloud.InstanceRunning {
 			return false
 		}
-		now.State, now.Message, now.Strikes = cloud.InstanceStopped, message, nil
+		now.State, now.Message, now.Strikes, now.Switch = cloud.InstanceStopped, message, nil, ""
 		if strike.AfterOutage == fault.StartAgain {
 			now.StoppedBy = strike.Rule
 		}

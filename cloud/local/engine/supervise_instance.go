@@ -217,9 +217,7 @@ func (s *instanceSupervisor) stopped(how string) {
 		if now.State != cloud.InstanceRunning {
 			return false
 		}
-		now.State = cloud.InstanceStopped
-		now.Message = "the first process of the instance ended: " + how
-		now.Strikes = nil
+		ended(now, "the first process of the instance ended: "+how)
 		return true
 	})
 	if err != nil {

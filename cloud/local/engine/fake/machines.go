@@ -24,6 +24,7 @@ type Machines struct {
 	startErr error
 	findErr  error
 	hold     chan struct{}
+	switches chan struct{}
 	frozen   map[string]bool
 }
 
@@ -49,16 +50,37 @@ func (m *Machines) FailNextFind(err error) {
 }
 
 // HoldRemovals makes every later removal wait until the returned function is called.
-func (m *Machines) HoldRemovals() (release func()) {
+func (m *Machines) HoldRemovals() (release func()) { return m.holdIn(&m.hold) }
+
+// HoldSwitches makes every later stop, freeze and thaw wait until the returned function is called.
+func (m *Machines) HoldSwitches() (release func()) { return m.holdIn(&m.switches) }
+
+func (m *Machines) holdIn(place *chan struct{}) (release func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	hold := make(chan struct{})
-	m.hold = hold
+	*place = hold
 	return func() {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		m.hold = nil
+		*place = nil
 		close(hold)
+	}
+}
+
+// await waits until a hold, if there is one, is released.
+func (m *Machines) await(ctx context.Context, place *chan struct{}) error {
+	m.mu.Lock()
+	hold := *place
+	m.mu.Unlock()
+	if hold == nil {
+		return nil
+	}
+	select {
+	case <-hold:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
@@ -144,7 +166,10 @@ func (m *Machines) Kill(_ context.Context, id string, _ *process.Identity) error
 }
 
 // Stop implements engine.Machines.
-func (m *Machines) Stop(_ context.Context, id string, _ *process.Identity) error {
+func (m *Machines) Stop(ctx context.Context, id string, _ *process.Identity) error {
+	if err := m.await(ctx, &m.switches); err != nil {
+		return err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if p, ok := m.running[id]; ok {
@@ -155,6 +180,9 @@ func (m *Machines) Stop(_ context.Context, id string, _ *process.Identity) error
 
 // Freeze implements engine.Machines.
 func (m *Machines) Freeze(id string) error {
+	if err := m.await(context.Background(), &m.switches); err != nil {
+		return err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.frozen[id] = true
@@ -163,6 +191,9 @@ func (m *Machines) Freeze(id string) error {
 
 // Thaw implements engine.Machines.
 func (m *Machines) Thaw(id string) error {
+	if err := m.await(context.Background(), &m.switches); err != nil {
+		return err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.frozen, id)
@@ -178,15 +209,8 @@ func (m *Machines) Frozen(id string) bool {
 
 // Remove implements engine.Machines.
 func (m *Machines) Remove(ctx context.Context, id string, _ *process.Identity) error {
-	m.mu.Lock()
-	hold := m.hold
-	m.mu.Unlock()
-	if hold != nil {
-		select {
-		case <-hold:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	if err := m.await(ctx, &m.hold); err != nil {
+		return err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
