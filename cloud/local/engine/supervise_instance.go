@@ -61,7 +61,7 @@ func (s *instanceSupervisor) step(ctx context.Context, record *store.Instance, w
 	switch record.State {
 	case cloud.InstancePending:
 		if !s.holdsBoot(ctx, record, woken) {
-			s.launch(ctx, record)
+			s.launch(ctx, record, woken)
 		}
 	case cloud.InstanceRunning:
 		s.watch(ctx, record, woken)
@@ -95,9 +95,22 @@ func (s *instanceSupervisor) change(fn func(*store.Instance) bool) error {
 	})
 }
 
+// insist stores what happened to the instance, which must not be lost. While the store refuses it, for
+// example because the disk is full, it tries again until ctx ends. It reports whether it is stored.
+func (s *instanceSupervisor) insist(ctx context.Context, woken <-chan struct{}, store func() error) bool {
+	for {
+		err := store()
+		if err == nil || ctx.Err() != nil {
+			return err == nil
+		}
+		s.log.Error(err, "What happened to the instance could not be stored and is tried again")
+		pause(ctx, woken)
+	}
+}
+
 // launch starts the machine. It first undoes a start that a killed daemon left half done, since
 // nothing about that start was promised.
-func (s *instanceSupervisor) launch(ctx context.Context, record *store.Instance) {
+func (s *instanceSupervisor) launch(ctx context.Context, record *store.Instance, woken <-chan struct{}) {
 	machine, err := s.start(ctx, record)
 	if err == nil {
 		s.machine = machine
@@ -105,27 +118,29 @@ func (s *instanceSupervisor) launch(ctx context.Context, record *store.Instance)
 	if ctx.Err() != nil && err != nil {
 		return
 	}
-	stored := s.change(func(now *store.Instance) bool {
-		if now.State != cloud.InstancePending {
-			return false
-		}
-		if err != nil {
-			now.State, now.Message = cloud.InstanceFailed, err.Error()
-			return true
-		}
-		now.State, now.Message = cloud.InstanceRunning, ""
-		now.Strikes, now.KeepsDisk = fault.Begun(now.Strikes, s.engine.options.Now()), false
-		return true
-	})
 	if err != nil {
 		s.log.Error(err, "Starting the instance failed")
-		return
 	}
-	if stored != nil {
-		s.log.Error(stored, "Storing the started instance failed")
-		return
+	stored := s.insist(ctx, woken, func() error {
+		return s.change(func(now *store.Instance) bool { return launched(now, err, s.engine.options.Now()) })
+	})
+	if stored && err == nil {
+		s.log.Info("Instance runs", "address", record.Address, "zone", record.Zone)
 	}
-	s.log.Info("Instance runs", "address", record.Address, "zone", record.Zone)
+}
+
+// launched records how the start of an instance ended. It reports false if that no longer matters.
+func launched(record *store.Instance, problem error, now time.Time) bool {
+	if record.State != cloud.InstancePending {
+		return false
+	}
+	if problem != nil {
+		record.State, record.Message = cloud.InstanceFailed, problem.Error()
+		return true
+	}
+	record.State, record.Message = cloud.InstanceRunning, ""
+	record.Strikes, record.KeepsDisk = fault.Begun(record.Strikes, now), false
+	return true
 }
 
 func (s *instanceSupervisor) start(ctx context.Context, record *store.Instance) (Machine, error) {
@@ -182,9 +197,9 @@ func (s *instanceSupervisor) watch(ctx context.Context, record *store.Instance, 
 	case <-due:
 		s.strike(ctx, record, woken)
 	case <-s.machine.Done():
-		s.stopped(s.machine.Exit())
+		s.stopped(ctx, s.machine.Exit(), woken)
 	case report := <-s.machine.Reports():
-		s.report(report)
+		s.report(ctx, report, woken)
 	}
 }
 
@@ -192,7 +207,7 @@ func (s *instanceSupervisor) watch(ctx context.Context, record *store.Instance, 
 // stays as it is.
 func (s *instanceSupervisor) find(ctx context.Context, record *store.Instance, woken <-chan struct{}) bool {
 	if record.Process == nil {
-		s.stopped("no process is known")
+		s.stopped(ctx, "no process is known", woken)
 		return false
 	}
 	machine, err := s.engine.options.Machines.Find(s.id, *record.Process)
@@ -205,46 +220,42 @@ func (s *instanceSupervisor) find(ctx context.Context, record *store.Instance, w
 		s.log.Error(err, "Looking for the instance failed and is tried again")
 		pause(ctx, woken)
 	case !record.Process.SameBoot():
-		s.again("the host was restarted")
+		s.again(ctx, "the host was restarted", woken)
 	default:
-		s.stopped("ended while foocloud did not run")
+		s.stopped(ctx, "ended while foocloud did not run", woken)
 	}
 	return false
 }
 
-func (s *instanceSupervisor) stopped(how string) {
-	err := s.change(func(now *store.Instance) bool {
+func (s *instanceSupervisor) stopped(ctx context.Context, how string, woken <-chan struct{}) {
+	change := func(now *store.Instance) bool {
 		if now.State != cloud.InstanceRunning {
 			return false
 		}
 		ended(now, "the first process of the instance ended: "+how)
 		return true
-	})
-	if err != nil {
-		s.log.Error(err, "Storing the stopped instance failed")
-		return
 	}
-	s.log.Info("Instance stopped by itself", "exit", how)
+	if s.insist(ctx, woken, func() error { return s.change(change) }) {
+		s.log.Info("Instance stopped by itself", "exit", how)
+	}
 }
 
 // again restarts an instance that did not stop by itself, with its old disk.
-func (s *instanceSupervisor) again(cause string) {
-	err := s.change(func(now *store.Instance) bool {
+func (s *instanceSupervisor) again(ctx context.Context, cause string, woken <-chan struct{}) {
+	change := func(now *store.Instance) bool {
 		if now.State != cloud.InstanceRunning {
 			return false
 		}
 		startAgain(now)
 		return true
-	})
-	if err != nil {
-		s.log.Error(err, "Storing the instance that starts again failed")
-		return
 	}
-	s.log.Info("Instance starts again", "cause", cause)
+	if s.insist(ctx, woken, func() error { return s.change(change) }) {
+		s.log.Info("Instance starts again", "cause", cause)
+	}
 }
 
-func (s *instanceSupervisor) report(report cloud.Bootstrap) {
-	err := s.engine.update(func(c *change) error {
+func (s *instanceSupervisor) report(ctx context.Context, report cloud.Bootstrap, woken <-chan struct{}) {
+	change := func(c *change) error {
 		now, err := c.Instance(s.id)
 		if err != nil || now == nil || now.Bootstrap == report {
 			return err
@@ -257,12 +268,10 @@ func (s *instanceSupervisor) report(report cloud.Bootstrap) {
 			}
 		}
 		return c.putInstance(now)
-	})
-	if err != nil {
-		s.log.Error(err, "Storing the instance's report failed")
-		return
 	}
-	s.log.Info("Instance reported", "bootstrap", report.State)
+	if s.insist(ctx, woken, func() error { return s.engine.update(change) }) {
+		s.log.Info("Instance reported", "bootstrap", report.State)
+	}
 }
 
 func (s *instanceSupervisor) remove(ctx context.Context, record *store.Instance) error {
