@@ -9,6 +9,8 @@ import (
 	"net/netip"
 
 	"github.com/vishvananda/netlink"
+	"github.com/vishvananda/netns"
+	"golang.org/x/sys/unix"
 )
 
 // hostPort is the name of the bridge's port that leads to the host.
@@ -74,26 +76,65 @@ func (b *Bridge) connectHost() error {
 	return nil
 }
 
-// addHost creates the pair of interfaces, and returns the host's end and the bridge's end.
+// addHost creates the pair of interfaces, and returns the host's end and the bridge's end. The
+// host's end gets its mark in a namespace that lasts no longer than this call. If the daemon is killed
+// meanwhile, the host is left without an interface that nobody can tell from those of others.
 func (b *Bridge) addHost() (link, port netlink.Link, err error) {
-	// The namespace of an existing one is not mounted any more.
-	if err := disconnectHost(b.options); err != nil {
+	// One end may be left of a pair whose other end was in a namespace that is gone.
+	if err := errors.Join(disconnectHost(b.options), b.removePort()); err != nil {
 		return nil, nil, err
+	}
+	host, err := netns.Get()
+	if err != nil {
+		return nil, nil, fmt.Errorf("open the host's network namespace: %w", err)
+	}
+	defer func() { _ = host.Close() }()
+	if err := onOwnThread(func() error { return b.makePair(host) }); err != nil {
+		return nil, nil, fmt.Errorf("make interface %s: %w", b.options.Name, err)
+	}
+	if link, err = netlink.LinkByName(b.options.Name); err != nil {
+		return nil, nil, fmt.Errorf("find interface %s: %w", b.options.Name, err)
+	}
+	if port, err = b.space.LinkByName(hostPort); err != nil {
+		return nil, nil, fmt.Errorf("find the bridge's port to the host: %w", err)
+	}
+	return link, port, nil
+}
+
+// makePair creates the pair of interfaces. It leaves the thread in another namespace.
+func (b *Bridge) makePair(host netns.NsHandle) error {
+	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
+		return fmt.Errorf("make a network namespace: %w", err)
 	}
 	attrs := netlink.NewLinkAttrs()
 	attrs.Name = b.options.Name
 	attrs.HardwareAddr = hardwareAddress(b.options.Host)
 	pair := &netlink.Veth{LinkAttrs: attrs, PeerName: hostPort, PeerNamespace: netlink.NsFd(b.space.ns)}
 	if err := netlink.LinkAdd(pair); err != nil {
-		return nil, nil, fmt.Errorf("make interface %s: %w", b.options.Name, err)
+		return err
 	}
 	if err := netlink.LinkSetAlias(pair, b.options.Alias); err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("mark interface %s: %w", b.options.Name, err), netlink.LinkDel(pair))
+		return fmt.Errorf("mark it: %w", err)
 	}
-	if port, err = b.space.LinkByName(hostPort); err != nil {
-		return nil, nil, fmt.Errorf("find the bridge's port to the host: %w", err)
+	if err := netlink.LinkSetNsFd(pair, int(host)); err != nil {
+		return fmt.Errorf("give it to the host: %w", err)
 	}
-	return pair, port, nil
+	return nil
+}
+
+// removePort removes the bridge's port that leads to the host. A missing port is not an error.
+func (b *Bridge) removePort() error {
+	port, err := b.space.LinkByName(hostPort)
+	if isMissing(err) {
+		return nil
+	}
+	if err == nil {
+		err = b.space.LinkDel(port)
+	}
+	if err != nil {
+		return fmt.Errorf("remove the bridge's port to the host: %w", err)
+	}
+	return nil
 }
 
 // disconnectHost removes the host's interface, and with it the bridge's port. A missing interface
