@@ -91,7 +91,7 @@ func (d *Driver) openDisk(ctx context.Context, spec engine.MachineSpec) error {
 
 // mountUsable mounts a disk and removes what an earlier start of the instance left on it.
 func mountUsable(ctx context.Context, image, folder string) error {
-	if err := mountDisk(image, folder); err != nil {
+	if err := mountDisk(ctx, image, folder); err != nil {
 		return err
 	}
 	work := filepath.Join(folder, workFolder)
@@ -99,7 +99,10 @@ func mountUsable(ctx context.Context, image, folder string) error {
 	if errors.Is(err, unix.EROFS) {
 		// The host's disk was full. The file system in the file then stays read-only until it is
 		// mounted again, even if the host has room.
-		if err = remountDisk(ctx, image, folder); err == nil {
+		if err = unix.Unmount(folder, unix.UMOUNT_NOFOLLOW); err == nil {
+			err = mountDisk(ctx, image, folder)
+		}
+		if err == nil {
 			err = emptyFolder(work)
 		}
 	}
@@ -196,12 +199,15 @@ func makeDisk(ctx context.Context, image string, size int64) error {
 }
 
 // mountDisk mounts the file system in a file, unless it is already mounted.
-func mountDisk(image, folder string) error {
+func mountDisk(ctx context.Context, image, folder string) error {
 	if err := os.MkdirAll(folder, publicMode); err != nil {
 		return fmt.Errorf("mount the instance's disk: %w", err)
 	}
 	mounted, err := isMountPoint(folder)
 	if err != nil || mounted {
+		return err
+	}
+	if err := awaitDetached(ctx, image); err != nil {
 		return err
 	}
 	device, err := attachLoop(image)
@@ -216,23 +222,18 @@ func mountDisk(image, folder string) error {
 	return nil
 }
 
-// remountDisk mounts the file system in a file again. It returns an error if somebody still uses it,
-// because a file system that is mounted from two loop devices destroys itself.
-func remountDisk(ctx context.Context, image, folder string) error {
-	if err := unix.Unmount(folder, unix.UMOUNT_NOFOLLOW); err != nil {
-		return fmt.Errorf("unmount the instance's disk: %w", err)
-	}
+// awaitDetached waits until no loop device has a file, and returns an error if one keeps it. A file
+// system that is mounted from two loop devices destroys itself. Another mount namespace may still
+// have it, for example of a daemon that was started with mounts of its own.
+func awaitDetached(ctx context.Context, image string) error {
 	limited, cancel := context.WithTimeout(ctx, detachTimeout)
 	defer cancel()
 	tick := time.NewTicker(detachInterval)
 	defer tick.Stop()
 	for {
 		attached, err := isAttached(image)
-		if err != nil {
+		if err != nil || !attached {
 			return err
-		}
-		if !attached {
-			return mountDisk(image, folder)
 		}
 		select {
 		case <-limited.Done():
@@ -348,7 +349,7 @@ func CheckDisks(ctx context.Context, stateDir string) error {
 	}
 	image := filepath.Join(folder, diskFile)
 	if err = makeDisk(ctx, image, checkedDisk); err == nil {
-		err = inOwnMounts(func() error { return mountDisk(image, filepath.Join(folder, diskFolder)) })
+		err = inOwnMounts(func() error { return mountDisk(ctx, image, filepath.Join(folder, diskFolder)) })
 	}
 	return errors.Join(err, os.RemoveAll(folder))
 }

@@ -7,9 +7,11 @@ package instance
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	"golang.org/x/sys/unix"
@@ -77,4 +79,33 @@ func TestADiskCanBeUsedAgainOnceTheHostHasRoom(t *testing.T) {
 	g.Expect(d.openDisk(t.Context(), spec)).To(Succeed())
 	g.Expect(os.ReadFile(kept)).To(BeEquivalentTo("kept"))
 	g.Expect(os.WriteFile(filepath.Join(d.disk(id), "again"), []byte("again"), fileMode)).To(Succeed())
+}
+
+// A file system that is mounted twice destroys itself. Another mount namespace may still have it.
+func TestADiskIsNotMountedTwice(t *testing.T) {
+	g := NewWithT(t)
+	const id = "one"
+	d := &Driver{options: Options{StateDir: t.TempDir()}}
+	spec := engine.MachineSpec{Instance: cloud.Instance{DiskBytes: 64 << 20}}
+	spec.ID = id
+	g.Expect(os.MkdirAll(d.folder(id), folderMode)).To(Succeed())
+	t.Cleanup(func() { g.Expect(removeFolder(d.folder(id))).To(Succeed()) })
+	opened, leave, left := make(chan error), make(chan struct{}), make(chan error)
+	go func() {
+		left <- inOwnMounts(func() error {
+			opened <- d.openDisk(t.Context(), spec)
+			<-leave
+			return nil
+		})
+	}()
+	g.Expect(<-opened).To(Succeed())
+
+	brief, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	g.Expect(d.openDisk(brief, spec)).To(MatchError(ContainSubstring("still in use")))
+	g.Expect(isMountPoint(filepath.Join(d.folder(id), diskFolder))).To(BeFalse())
+
+	close(leave)
+	g.Expect(<-left).To(Succeed())
+	g.Expect(d.openDisk(t.Context(), spec)).To(Succeed(), "nobody has it any more")
 }
