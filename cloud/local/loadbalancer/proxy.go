@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/time/rate"
 	"k8s.io/klog/v2"
 )
 
@@ -24,6 +25,10 @@ const (
 	dialTimeout = time.Second
 	// redialDelay is the pause after all candidates have refused a connection.
 	redialDelay = 50 * time.Millisecond
+	// loggedDrops is how many dropped connections are logged in any case, and loggedInterval the time
+	// between two that are logged after that.
+	loggedDrops    = 10
+	loggedInterval = time.Minute
 )
 
 var errTooManyHeld = errors.New("too many connections wait for a backend")
@@ -32,6 +37,13 @@ var errTooManyHeld = errors.New("too many connections wait for a backend")
 type proxy struct {
 	pool *pool
 	held atomic.Int64
+	// dropped limits how often a dropped connection is logged. Any client can cause that, and the log
+	// is a file of the host.
+	dropped rate.Sometimes
+}
+
+func newProxy(p *pool) *proxy {
+	return &proxy{pool: p, dropped: rate.Sometimes{First: loggedDrops, Interval: loggedInterval}}
 }
 
 // serve accepts connections until the listener is closed.
@@ -57,7 +69,9 @@ func (p *proxy) forward(ctx context.Context, client net.Conn) {
 	defer func() { _ = client.Close() }()
 	b, server, err := p.connect(ctx)
 	if err != nil {
-		klog.Background().Info("Connection dropped", "client", client.RemoteAddr().String(), "reason", err.Error())
+		p.dropped.Do(func() {
+			klog.Background().Info("Connection dropped", "client", client.RemoteAddr().String(), "reason", err.Error())
+		})
 		return
 	}
 	defer p.pool.detach(b, server)

@@ -17,7 +17,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
 	. "github.com/onsi/gomega"
+	"k8s.io/klog/v2"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 )
@@ -61,7 +63,7 @@ func newSetup(t *testing.T) *setup {
 	s.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { _ = listener.Close() })
 	s.address = listener.Addr().String()
-	p := &proxy{pool: s.pool}
+	p := newProxy(s.pool)
 	go p.serve(ctx, listener)
 	return s
 }
@@ -309,4 +311,20 @@ func TestRunEndsWithoutTheDaemon(t *testing.T) {
 	read, write := io.Pipe()
 	g.Expect(write.Close()).To(Succeed())
 	g.Expect(awaitGoAhead(read)).NotTo(Succeed(), "a process that is not stored must not go on")
+}
+
+// Any instance can open connections, and the log lies on the host's disk.
+func TestDroppedConnectionsDoNotFillTheLog(t *testing.T) {
+	g := NewWithT(t)
+	lines := 0
+	klog.SetLogger(funcr.New(func(string, string) { lines++ }, funcr.Options{}))
+	t.Cleanup(klog.ClearLogger)
+	p := newProxy(newPool(1))
+	p.held.Store(maxHeld)
+	for range 1000 {
+		client, other := net.Pipe()
+		p.forward(t.Context(), client)
+		g.Expect(other.Close()).To(Succeed())
+	}
+	g.Expect(lines).To(And(BeNumerically(">", 0), BeNumerically("<=", loggedDrops+1)))
 }

@@ -62,7 +62,7 @@ func Run(folder string) error {
 	if err := readJSON(filepath.Join(folder, configFile), &c); err != nil {
 		return tell(status, err)
 	}
-	p := &proxy{pool: newPool(c.TargetPort)}
+	p := newProxy(newPool(c.TargetPort))
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
 		return tell(status, fmt.Errorf("watch the backends: %w", err))
