@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -143,15 +144,14 @@ func (r *reports) changed(folder string) {
 	})
 }
 
+// readAll reads all reports after the kernel dropped events. An instance can cause that, so the same
+// limit applies as for events.
 func (r *reports) readAll() {
 	r.mu.Lock()
-	entries := make([]*reported, 0, len(r.folders))
-	for _, entry := range r.folders {
-		entries = append(entries, entry)
-	}
+	folders := slices.Collect(maps.Keys(r.folders))
 	r.mu.Unlock()
-	for _, entry := range entries {
-		r.read(entry)
+	for _, folder := range folders {
+		r.changed(folder)
 	}
 }
 

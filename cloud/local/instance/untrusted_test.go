@@ -88,6 +88,33 @@ func TestReportsAreLimited(t *testing.T) {
 	g.Expect(heard).To(BeNumerically("<=", reportsAtOnce+2+int(time.Since(began)/reportInterval)))
 }
 
+// One instance can make the kernel drop events again and again. That must not cost a report of each
+// instance every time.
+func TestReportsAreLimitedWhenEventsAreLost(t *testing.T) {
+	g := NewWithT(t)
+	r, err := newReports()
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { _ = r.close() })
+	folder := t.TempDir()
+	written := filepath.Join(folder, reportFolder)
+	g.Expect(os.MkdirAll(written, 0o700)).To(Succeed())
+	write(t, written, `{"bootstrap":{"state":"Running"}}`)
+	reports, err := r.watch("neighbour", folder)
+	g.Expect(err).NotTo(HaveOccurred())
+	began, heard := time.Now(), 0
+	for range 1000 {
+		r.readAll()
+		select {
+		case <-reports:
+			heard++
+		default:
+		}
+	}
+	g.Expect(heard).To(BeNumerically("<=", reportsAtOnce+2+int(time.Since(began)/reportInterval)))
+	write(t, written, `{"bootstrap":{"state":"Succeeded"}}`)
+	g.Eventually(reports, soon).Should(Receive(Equal(cloud.Bootstrap{State: cloud.BootstrapSucceeded})), "the last report counts")
+}
+
 func TestSanitize(t *testing.T) {
 	g := NewWithT(t)
 	cut, ok := sanitize(contract.Bootstrap{State: contract.BootstrapFailed, Message: strings.Repeat("ä", maxMessage)})
