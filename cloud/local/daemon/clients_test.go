@@ -80,19 +80,27 @@ func TestClientsOfAPortAreLimited(t *testing.T) {
 		}
 	}()
 	t.Cleanup(func() { _ = listeners[0].Close() })
-	dial := func() {
-		conn, err := net.Dial("tcp", listeners[0].Addr().String())
+	dial := func(client int) net.Conn {
+		dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(2+client))}}
+		conn, err := dialer.Dial("tcp", listeners[0].Addr().String())
 		g.Expect(err).NotTo(HaveOccurred())
 		t.Cleanup(func() { _ = conn.Close() })
+		return conn
 	}
 	var last net.Conn
-	for range maxClients {
-		dial()
+	for i := range maxClients {
+		if i == maxClientsEach {
+			one := dial(0)
+			g.Expect(one.SetReadDeadline(time.Now().Add(time.Minute))).To(Succeed())
+			_, err := one.Read(make([]byte, 1))
+			g.Expect(err).To(MatchError(io.EOF), "one client cannot take all")
+		}
+		dial(i / maxClientsEach)
 		conn := <-accepted
 		t.Cleanup(func() { _ = conn.Close() })
 		last = conn
 	}
-	dial()
+	dial(maxClients / maxClientsEach)
 	g.Consistently(accepted, "100ms").ShouldNot(Receive(), "one more has to wait")
 	g.Expect(last.Close()).To(Succeed())
 	g.Eventually(accepted, "1m").Should(Receive(), "until another leaves")

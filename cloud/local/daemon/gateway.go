@@ -19,12 +19,12 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/net/netutil"
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 	"k8s.io/klog/v2"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/connlimit"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/dns"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/instance"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/registry"
@@ -34,8 +34,10 @@ import (
 const (
 	// imagesFolder is the folder in the state folder that holds container images.
 	imagesFolder = "images"
-	// maxPulls is the maximum number of connections that pull images at the same time.
-	maxPulls = 256
+	// maxPulls is the maximum number of connections that pull images at the same time, and
+	// maxPullsEach how many of them one instance may have.
+	maxPulls     = 512
+	maxPullsEach = 64
 	// pullIdleTimeout is how long a connection that pulls images may stay idle.
 	pullIdleTimeout = time.Minute
 )
@@ -92,7 +94,7 @@ func (c *checked) openRegistry(ctx context.Context, g *gateway) error {
 	if err != nil {
 		return fmt.Errorf("--registry-port: %w", err)
 	}
-	g.listener = tls.NewListener(netutil.LimitListener(listener, maxPulls), &tls.Config{
+	g.listener = tls.NewListener(connlimit.New(listener, maxPulls, maxPullsEach), &tls.Config{
 		Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
 	})
 	g.mirror = &instance.Mirror{

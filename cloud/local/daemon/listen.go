@@ -14,8 +14,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"golang.org/x/net/netutil"
 	"golang.org/x/sys/unix"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/connlimit"
 )
 
 const (
@@ -108,7 +109,7 @@ func (c *checked) listenTLS(ctx context.Context, address string) (net.Listener, 
 	if err != nil {
 		return nil, fmt.Errorf("--listen: %w", err)
 	}
-	return tls.NewListener(netutil.LimitListener(listener, maxClients), &tls.Config{
+	return tls.NewListener(connlimit.New(listener, maxClients, maxClientsEach), &tls.Config{
 		Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
 	}), nil
 }

@@ -37,8 +37,10 @@ const (
 	// idleTimeout is how long a connection may stay idle.
 	idleTimeout = 2 * time.Minute
 	// maxClients is the maximum number of connections of a listener that not only the machine's
-	// root can reach.
-	maxClients = 1024
+	// root can reach, and maxClientsEach how many of them one machine may have: a manager has at least
+	// one for each identity that it uses.
+	maxClients     = 1024
+	maxClientsEach = 768
 )
 
 // Serve runs the cloud until ctx ends. Instances and load balancers keep running; the next Serve of

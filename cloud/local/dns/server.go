@@ -11,15 +11,18 @@ import (
 	"net/netip"
 
 	"github.com/miekg/dns"
-	"golang.org/x/net/netutil"
 	"k8s.io/klog/v2"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/connlimit"
 )
 
 const (
 	// Port is the standard port of name servers.
 	Port = 53
-	// maxConnections is the maximum number of concurrent TCP connections.
-	maxConnections = 64
+	// maxConnections is the maximum number of concurrent TCP connections, and maxConnectionsEach how
+	// many of them one instance may have.
+	maxConnections     = 256
+	maxConnectionsEach = 16
 	// lifetime is the TTL of an answer in seconds. It is short, since instances come and go and
 	// asking again is cheap.
 	lifetime = 5
@@ -56,7 +59,7 @@ func Listen(ctx context.Context, options Options) (*Server, error) {
 		_ = listener.Close()
 		return nil, fmt.Errorf("listen for questions for names: %w", err)
 	}
-	s := &Server{options: options, packets: packets, listener: netutil.LimitListener(listener, maxConnections)}
+	s := &Server{options: options, packets: packets, listener: connlimit.New(listener, maxConnections, maxConnectionsEach)}
 	s.forward = newForwarder(options.ResolvConf, options.Address.Addr())
 	return s, nil
 }

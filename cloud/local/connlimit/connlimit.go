@@ -1,0 +1,83 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package connlimit limits the connections of a listener, in total and per client, so that one client
+// cannot keep out all others.
+//
+// Limits: clients are told apart by their IP address.
+package connlimit
+
+import (
+	"net"
+	"net/netip"
+	"sync"
+
+	"golang.org/x/net/netutil"
+)
+
+// New returns a listener with at most total connections at the same time, and at most perClient from
+// the same IP address. At the total, clients wait. A connection above perClient is closed at once.
+func New(inner net.Listener, total, perClient int) net.Listener {
+	return netutil.LimitListener(&listener{Listener: inner, perClient: perClient, open: map[netip.Addr]int{}}, total)
+}
+
+type listener struct {
+	net.Listener
+	perClient int
+
+	mu   sync.Mutex
+	open map[netip.Addr]int
+}
+
+// Accept returns the next connection of a client that may have one more.
+func (l *listener) Accept() (net.Conn, error) {
+	for {
+		accepted, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		client := clientOf(accepted)
+		if l.enter(client) {
+			return &conn{Conn: accepted, leave: sync.OnceFunc(func() { l.leave(client) })}, nil
+		}
+		_ = accepted.Close()
+	}
+}
+
+// clientOf returns the address of a client; the zero value if it has no IP address.
+func clientOf(conn net.Conn) netip.Addr {
+	address, err := netip.ParseAddrPort(conn.RemoteAddr().String())
+	if err != nil {
+		return netip.Addr{}
+	}
+	return address.Addr().Unmap()
+}
+
+func (l *listener) enter(client netip.Addr) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open[client] >= l.perClient {
+		return false
+	}
+	l.open[client]++
+	return true
+}
+
+func (l *listener) leave(client netip.Addr) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open[client]--; l.open[client] == 0 {
+		delete(l.open, client)
+	}
+}
+
+type conn struct {
+	net.Conn
+	leave func()
+}
+
+// Close closes the connection.
+func (c *conn) Close() error {
+	defer c.leave()
+	return c.Conn.Close()
+}
