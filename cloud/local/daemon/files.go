@@ -106,22 +106,34 @@ func installAgent(stateDir, agent string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("install the node agent: %w", err)
 	}
-	sum, err := copyProgram(filepath.Join(programs, contract.AgentName), agent)
+	program := filepath.Join(contract.AgentDir, contract.AgentName)
+	sum, err := copyProgram(filepath.Join(partial, program), agent)
 	if err != nil {
 		return "", fmt.Errorf("install the node agent: %w", err)
 	}
 	folder := filepath.Join(stateDir, "agent", sum[:hashLength])
-	// An existing folder is complete, since it is renamed last.
-	if _, err := os.Stat(folder); err == nil {
+	// An existing folder is complete, since it is renamed last, unless the power failed before its
+	// program was on disk.
+	if sameSize(filepath.Join(folder, program), filepath.Join(partial, program)) {
 		return folder, os.RemoveAll(partial)
 	}
-	if err := os.Symlink("foonode", filepath.Join(programs, "systemctl")); err != nil {
-		return "", fmt.Errorf("install the node agent: %w", err)
+	err = errors.Join(os.Symlink(contract.AgentName, filepath.Join(programs, "systemctl")), os.RemoveAll(folder))
+	if err == nil {
+		err = os.Rename(partial, folder)
 	}
-	if err := os.Rename(partial, folder); err != nil {
+	if err != nil {
 		return "", fmt.Errorf("install the node agent: %w", err)
 	}
 	return folder, nil
+}
+
+func sameSize(one, other string) bool {
+	first, err := os.Stat(one)
+	if err != nil {
+		return false
+	}
+	second, err := os.Stat(other)
+	return err == nil && first.Size() == second.Size()
 }
 
 // copyProgram copies a program and returns the hash of its content.

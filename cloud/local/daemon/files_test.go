@@ -52,6 +52,10 @@ func TestInstalledAgentIsKept(t *testing.T) {
 	entries, err := os.ReadDir(filepath.Join(state, "agent"))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(entries).To(HaveLen(2))
+
+	g.Expect(os.Truncate(filepath.Join(second, "opt/foo/bin/foonode"), 0)).To(Succeed())
+	g.Expect(installAgent(state, agent)).To(Equal(second))
+	g.Expect(os.ReadFile(filepath.Join(second, "opt/foo/bin/foonode"))).To(Equal([]byte("two")), "what a power failure cut off is written again")
 }
 
 func TestToken(t *testing.T) {

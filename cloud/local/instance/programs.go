@@ -148,5 +148,6 @@ func install(from, to string) error {
 		return err
 	}
 	_, err = io.Copy(target, source)
-	return errors.Join(err, target.Close())
+	// The folder with the copy counts as complete once it has its name.
+	return errors.Join(err, target.Sync(), target.Close())
 }
