@@ -9,6 +9,6 @@
 // immediately. If no resolver answers, it replies after two seconds at first, and then sooner for a
 // while. So instances never wait for an unreachable network.
 //
-// Limits: it supports IPv4 addresses only, caches no answers, and limits how many questions it
-// forwards at the same time.
+// Limits: it supports IPv4 addresses only, caches no answers, and limits how many questions of an
+// instance, and of all, it forwards at the same time.
 package dns

@@ -20,8 +20,10 @@ const (
 	resolvConf = "/etc/resolv.conf"
 	// maxResolvers is how many resolvers of the file are used, as in the C library.
 	maxResolvers = 3
-	// maxQuestions is how many questions may be forwarded to the host's resolvers at the same time.
-	maxQuestions = 128
+	// maxQuestions is how many questions may be forwarded to the host's resolvers at the same time, and
+	// maxQuestionsEach how many of them one instance may have.
+	maxQuestions     = 256
+	maxQuestionsEach = 64
 
 	// patience is how long all resolvers together may take. If none of them answers, briefPatience
 	// applies for briefFor, or until one answers.
@@ -32,12 +34,14 @@ const (
 
 // forwarder forwards questions to the host's resolvers.
 type forwarder struct {
-	path  string
-	own   netip.Addr
-	port  int
-	slots chan struct{}
+	path string
+	own  netip.Addr
+	port int
 
-	mu        sync.Mutex
+	mu sync.Mutex
+	// asked counts the questions that are being forwarded, in total and per instance.
+	asked     int
+	askedBy   map[netip.Addr]int
 	read      os.FileInfo
 	resolvers []string
 	// heard is when a resolver last answered. silent is when all resolvers were last found silent.
@@ -45,18 +49,37 @@ type forwarder struct {
 }
 
 func newForwarder(path string, own netip.Addr) *forwarder {
-	return &forwarder{path: cmp.Or(path, resolvConf), own: own, port: Port, slots: make(chan struct{}, maxQuestions)}
+	return &forwarder{path: cmp.Or(path, resolvConf), own: own, port: Port, askedBy: map[netip.Addr]int{}}
+}
+
+// enter reports whether an instance may have one more question forwarded. If so, call leave after it.
+func (f *forwarder) enter(source netip.Addr) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.asked >= maxQuestions || f.askedBy[source] >= maxQuestionsEach {
+		return false
+	}
+	f.asked++
+	f.askedBy[source]++
+	return true
+}
+
+func (f *forwarder) leave(source netip.Addr) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asked--
+	if f.askedBy[source]--; f.askedBy[source] == 0 {
+		delete(f.askedBy, source)
+	}
 }
 
 // ask returns the reply of the first resolver that has an answer. If none replies, the name does
 // not exist.
-func (f *forwarder) ask(network string, query *dns.Msg) *dns.Msg {
-	select {
-	case f.slots <- struct{}{}:
-		defer func() { <-f.slots }()
-	default:
+func (f *forwarder) ask(network string, source netip.Addr, query *dns.Msg) *dns.Msg {
+	if !f.enter(source) {
 		return new(dns.Msg).SetRcode(query, dns.RcodeServerFailure)
 	}
+	defer f.leave(source)
 	reply := new(dns.Msg).SetRcode(query, dns.RcodeNameError)
 	reply.RecursionAvailable = true
 	resolvers, limit := f.now()

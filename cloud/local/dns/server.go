@@ -133,7 +133,7 @@ func (s *Server) reply(from net.Addr, query *dns.Msg) *dns.Msg {
 	if reply := s.own(table, address, query); reply != nil {
 		return reply
 	}
-	return s.forward.ask(from.Network(), query)
+	return s.forward.ask(from.Network(), address, query)
 }
 
 // own answers questions for names of the cloud. It returns nil for all other names.
