@@ -477,6 +477,28 @@ func TestOnlyOtherMachinesAreAsked(t *testing.T) {
 	}
 }
 
+// A registry that an instance has on the internet could otherwise fetch for it what only the host
+// reaches.
+func TestRedirectsToPlainHTTPAreNotFollowed(t *testing.T) {
+	inner := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "the host's") }))
+	t.Cleanup(inner.Close)
+	target := inner.URL
+	web := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/v2/" {
+			http.Redirect(w, r, target, http.StatusTemporaryRedirect)
+		}
+	}))
+	t.Cleanup(web.Close)
+	w := newWorld(t, web.Client().Transport)
+	host := strings.TrimPrefix(web.URL, "https://")
+	response, text := w.do(http.MethodGet, "/v2/far/app/manifests/1?ns="+host)
+	w.Expect(text).NotTo(ContainSubstring("the host's"))
+	w.Expect(response.StatusCode).To(Equal(http.StatusNotFound))
+	target = web.URL + "/v2/"
+	response, _ = w.do(http.MethodGet, "/v2/far/app/manifests/1?ns="+host)
+	w.Expect(response.StatusCode).To(Equal(http.StatusOK), "as to where a registry keeps its blobs")
+}
+
 func TestProxies(t *testing.T) {
 	g := NewWithT(t)
 	t.Setenv("HTTPS_PROXY", "http://127.0.0.1:3128")

@@ -22,13 +22,14 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Timeouts for other registries. The first one detects a host without a network quickly.
+// Limits for other registries. The first one detects a host without a network quickly.
 const (
 	dialTimeout     = 2 * time.Second
 	securityTimeout = 5 * time.Second
 	headerTimeout   = 10 * time.Second
 	idleTimeout     = 30 * time.Second
 	maxHeaders      = 64 << 10
+	maxRedirects    = 10
 )
 
 // errNotThere means that another registry will not provide an image, no matter how often it is
@@ -86,6 +87,18 @@ func proxyAddresses() map[string]bool {
 		addresses[net.JoinHostPort(proxy.Hostname(), port)] = true
 	}
 	return addresses
+}
+
+// secure returns an error for a redirect to plain HTTP. Some clouds have metadata services at addresses
+// like those of any other machine, but none of them has a certificate.
+func secure(next *http.Request, before []*http.Request) error {
+	if next.URL.Scheme != "https" {
+		return fmt.Errorf("it redirects to %s without encryption: %w", next.URL.Host, errNotThere)
+	}
+	if len(before) >= maxRedirects {
+		return errors.New("it redirects again and again")
+	}
+	return nil
 }
 
 // passedOn are the request headers, and passedBack the response headers, that are forwarded.
@@ -155,5 +168,5 @@ func (r *Registry) askOther(request *http.Request, want wanted) (*http.Response,
 	for _, header := range passedOn {
 		outgoing.Header[header] = request.Header[header]
 	}
-	return (&http.Client{Transport: carrier}).Do(outgoing) //nolint:gosec // G704: a mirror asks whom it is told to; see newTransport
+	return (&http.Client{Transport: carrier, CheckRedirect: secure}).Do(outgoing) //nolint:gosec // G704: a mirror asks whom it is told to; see newTransport
 }
