@@ -68,7 +68,7 @@ func (t *tally) add(one *content) {
 	default:
 		t.applied, t.objects = append(t.applied, name), t.objects+len(one.objects)
 		if later := one.deferred(); len(later) > 0 {
-			t.notes = append(t.notes, fmt.Sprintf("after the step: %s", strings.Join(later, ", ")))
+			t.notes = append(t.notes, "after the step: "+hooks.Join(later, shown))
 		}
 	}
 }

@@ -11,7 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxLength is the maximum length of a text in bytes. A condition of a Cluster holds several texts.
+// maxLength is the maximum length of a text in bytes. A condition of a Cluster holds several texts,
+// and an API server refuses an event with a longer one.
 const maxLength = 1024
 
 // Join returns the items sorted, without duplicates and separated by semicolons. If there are more

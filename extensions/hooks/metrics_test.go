@@ -75,6 +75,25 @@ func TestEventsAndMetrics(t *testing.T) {
 		`foo_hooks_completed_total{hook="BeforeControlPlaneUpgrade",result="Incomplete"} 1` + "\n")
 }
 
+// An API server refuses an event with a longer note.
+func TestEventsAreShortEnough(t *testing.T) {
+	g := NewWithT(t)
+	job, recorder := newJob(upgradeOf(cluster), "foo", time.Now()), events.NewFakeRecorder(10)
+	live := management(g, cluster, job, registration("foo", map[string]string{"smokeChecks": "Enabled"}))
+	long := strings.Repeat("waits ", 1000)
+	worker := newWorker(live, live, Tasks{BeforeControlPlaneUpgrade: {&script{Outcome{Message: long}}}})
+	worker.recorder = recorder
+	reconcileJob(g, worker, job)
+	for range 2 {
+		note, found := strings.CutPrefix(<-recorder.Events, "Normal HookWaiting ")
+		g.Expect(found).To(BeTrue())
+		g.Expect(note).To(And(HavePrefix("BeforeControlPlaneUpgrade: waits"), HaveSuffix(" ...")))
+		g.Expect(len(note)).To(BeNumerically("<=", 1024))
+	}
+	g.Expect(live.Get(context.Background(), client.ObjectKeyFromObject(job), job)).To(Succeed())
+	g.Expect(messageOf(job)).To(Equal(long), "the job has all of it")
+}
+
 func TestWhatBlocks(t *testing.T) {
 	g := NewWithT(t)
 	job := newJob(upgradeOf(cluster), "foo", time.Now())
