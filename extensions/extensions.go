@@ -87,7 +87,6 @@ func tasks(options Options) hooks.Tasks {
 		hooks.BeforeClusterDelete: {
 			snapshot.BeforeClusterDelete(etcd),
 			backup.New(backup.Options{Client: options.Live, Workload: options.Clusters.Client}),
-			addons.NewEnd(adding(options)),
 			cleanup.New(cleanup.Options{Workload: options.Clusters.Client}),
 		},
 	}

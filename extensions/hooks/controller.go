@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -36,6 +37,8 @@ import (
 const (
 	// patience is how long a waiting job is left alone if its task does not specify a time.
 	patience = 5 * time.Second
+	// busyWait is how long a job is left alone while another one of its Cluster runs.
+	busyWait = time.Second
 	// backoffBase and backoffMax bound how long a job is left alone after its task failed. The
 	// job may hold a Cluster, so the next try must come soon after the cause is fixed, however
 	// long that took.
@@ -121,6 +124,10 @@ type worker struct {
 	tasks  Tasks
 	clock  clock.PassiveClock
 
+	// busy are the Clusters that a job is being done for. Jobs that run at the same time could undo
+	// each other's work.
+	busy sync.Map
+
 	recorder events.EventRecorder
 	// ended counts the jobs that are completed, by hook and by result.
 	ended *prometheus.CounterVec
@@ -161,8 +168,13 @@ func (w *worker) Reconcile(ctx context.Context, request reconcile.Request) (reco
 			return reconcile.Result{}, client.IgnoreNotFound(err)
 		}
 	}
-	cluster := &clusterv1.Cluster{}
-	if err := w.cached.Get(ctx, client.ObjectKey{Namespace: known.Namespace, Name: known.Spec.ClusterName}, cluster); err != nil {
+	key, cluster := client.ObjectKey{Namespace: known.Namespace, Name: known.Spec.ClusterName}, &clusterv1.Cluster{}
+	if _, busy := w.busy.LoadOrStore(key, true); busy {
+		return reconcile.Result{RequeueAfter: busyWait}, nil
+	}
+	defer w.busy.Delete(key)
+	// A cache may not have seen yet that the Cluster is being deleted, or was paused.
+	if err := w.live.Get(ctx, key, cluster); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if verdict := judge(known, cluster); !verdict.due {

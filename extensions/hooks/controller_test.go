@@ -5,6 +5,7 @@ package hooks
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
+	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
 	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
@@ -102,6 +104,60 @@ func TestNoJobIsDoneTwice(t *testing.T) {
 		reconcileJob(g, newWorker(behind, live, Tasks{BeforeControlPlaneUpgrade: {task}}), made)
 	}
 	g.Expect(task.jobs).To(HaveLen(1))
+}
+
+// A cache may not have seen yet that a Cluster was paused, or is being deleted.
+func TestNoJobIsDoneForWhatAClusterNoLongerIs(t *testing.T) {
+	g := NewWithT(t)
+	made, task, config := newJob(upgradeOf(cluster), "foo", time.Now()), &recorder{}, registration("foo", map[string]string{"smokeChecks": "Enabled"})
+	paused := cluster.DeepCopy()
+	paused.Spec.Paused = ptr.To(true)
+	reconcileJob(g, newWorker(management(g, cluster, made, config), management(g, paused, made, config), Tasks{BeforeControlPlaneUpgrade: {task}}), made)
+	g.Expect(task.jobs).To(BeEmpty())
+}
+
+// slow is a task that runs until the test lets it end.
+type slow struct{ runs, end chan struct{} }
+
+func (slow) Wanted(Settings) bool { return true }
+
+func (s slow) Run(context.Context, Job) (Outcome, error) {
+	s.runs <- struct{}{}
+	<-s.end
+	return Outcome{Done: true}, nil
+}
+
+// A pass of add-ons that began before they were changed must not undo what another job has applied
+// since, and none may be under way when a deletion cleans up.
+func TestJobsOfAClusterRunOneAfterTheOther(t *testing.T) {
+	g := NewWithT(t)
+	ctx := context.Background()
+	task := slow{runs: make(chan struct{}, 1), end: make(chan struct{})}
+	other := cluster.DeepCopy()
+	other.Name, other.UID = "green", "another"
+	step, next, elsewhere := upgradeOf(cluster), upgradeOf(cluster), upgradeOf(other)
+	next.to = "v1.37.0"
+	jobs := []*extensionv1.HookJob{newJob(step, "foo", time.Now()), newJob(next, "foo", time.Now()), newJob(elsewhere, "foo", time.Now())}
+	live := management(g, cluster, other, jobs[0], jobs[1], jobs[2], registration("foo", nil))
+	worker := newWorker(live, live, Tasks{BeforeControlPlaneUpgrade: {task}})
+	worker.recorder = events.NewFakeRecorder(10)
+	reconcile := func(job *extensionv1.HookJob) ctrl.Result {
+		result, err := worker.Reconcile(ctx, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(job)})
+		g.Expect(err).NotTo(HaveOccurred())
+		return result
+	}
+	var running sync.WaitGroup
+	running.Go(func() { reconcile(jobs[0]) })
+	<-task.runs
+	ended := make(chan ctrl.Result, 1)
+	running.Go(func() { ended <- reconcile(jobs[1]) })
+	g.Eventually(ended).Should(Receive(HaveField("RequeueAfter", BeNumerically(">", 0))), "it runs at the same time")
+	running.Go(func() { reconcile(jobs[2]) })
+	g.Eventually(task.runs).Should(Receive(), "other Clusters do not wait")
+	close(task.end)
+	running.Wait()
+	reconcile(jobs[1])
+	g.Expect(task.runs).To(Receive())
 }
 
 // Cluster API calls AfterControlPlaneInitialized only once.

@@ -20,7 +20,7 @@ import (
 
 // Job is what a call of a hook requests.
 type Job struct {
-	// Cluster that the hook was called for, as the cache has it. Tasks must not change it.
+	// Cluster that the hook was called for, as it is now.
 	Cluster *clusterv1.Cluster
 	// Hook is the name of the hook, for example BeforeControlPlaneUpgrade.
 	Hook string
@@ -76,7 +76,8 @@ func rest(format string, arguments ...any) *Outcome {
 	return &Outcome{Message: "nothing is done: " + fmt.Sprintf(format, arguments...), resting: true}
 }
 
-// Task is a part of the work of a hook. Implementations must be safe for concurrent use.
+// Task is a part of the work of a hook. Implementations must be safe for concurrent use for different
+// Clusters. Jobs of the same Cluster run one after the other.
 type Task interface {
 	// Wanted reports whether the settings ask for the task. It only reads the settings.
 	Wanted(settings Settings) bool
