@@ -16,7 +16,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -52,37 +51,14 @@ func readInventory(ctx context.Context, from client.Reader) (inventory, error) {
 	return known, nil
 }
 
-// change adds objects of an add-on to the inventory and removes others. Another pass may write the
-// inventory at the same time: then what that pass wrote is read and changed.
+// change adds objects of an add-on to the inventory and removes others. It fails if somebody else has
+// written the inventory since it was read.
 func (i *inventory) change(ctx context.Context, to client.Client, addon string, added, removed sets.Set[identity]) error {
-	return retry.OnError(retry.DefaultBackoff, isOutdated, func() error {
-		wanted := i.objects[addon].Union(added).Difference(removed)
-		if wanted.Equal(i.objects[addon]) {
-			return nil
-		}
-		i.objects[addon] = wanted
-		err := i.write(ctx, to)
-		if err == nil {
-			return nil
-		}
-		// What is not stored is not known either.
-		stored, readErr := readInventory(ctx, to)
-		if readErr != nil {
-			return readErr
-		}
-		*i = stored
-		return fmt.Errorf("writing the inventory: %w", err)
-	})
-}
-
-// isOutdated reports whether an error says that the inventory was written, created or deleted since
-// it was read.
-func isOutdated(err error) bool {
-	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err)
-}
-
-// write stores the inventory, unless it changed since it was read.
-func (i *inventory) write(ctx context.Context, to client.Client) error {
+	wanted := i.objects[addon].Union(added).Difference(removed)
+	if wanted.Equal(i.objects[addon]) {
+		return nil
+	}
+	i.objects[addon] = wanted
 	i.stored.Data = map[string]string{}
 	for addon, objects := range i.objects {
 		lines := make([]string, 0, len(objects))
@@ -92,10 +68,14 @@ func (i *inventory) write(ctx context.Context, to client.Client) error {
 		slices.Sort(lines)
 		i.stored.Data[addon] = strings.Join(lines, "")
 	}
+	write := func() error { return to.Update(ctx, i.stored, FieldOwner) }
 	if i.stored.ResourceVersion == "" {
-		return to.Create(ctx, i.stored, FieldOwner)
+		write = func() error { return to.Create(ctx, i.stored, FieldOwner) }
 	}
-	return to.Update(ctx, i.stored, FieldOwner)
+	if err := write(); err != nil {
+		return fmt.Errorf("writing the inventory: %w", err)
+	}
+	return nil
 }
 
 // prune deletes objects of an add-on, last those that others depend on. It keeps those that no
