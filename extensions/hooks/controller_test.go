@@ -253,6 +253,21 @@ func TestAnOutdatedResultIsNotUsed(t *testing.T) {
 	g.Expect(task.jobs).To(HaveLen(2))
 }
 
+// The final snapshot would be replaced by one that lacks what the clean-up has deleted.
+func TestWhatWasDoneBeforeADeletionIsNotRepeated(t *testing.T) {
+	g := NewWithT(t)
+	ctx := context.Background()
+	asked := call{cluster: cluster, hook: BeforeClusterDelete, settings: map[string]string{"smokeChecks": "Enabled"}}
+	now := time.Now()
+	job := newJob(asked, "foo", now.Add(-time.Hour))
+	job.Status = statusOf(job, Outcome{Done: true}, now.Add(-2*validity))
+	live := management(g, cluster, job, registration("foo", asked.settings))
+	known, err := ledger{cached: live, client: live, clock: clocktesting.NewFakePassiveClock(now)}.ask(ctx, asked)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(known.IsCompleted()).To(BeTrue())
+	g.Expect(known.Spec.Attempt).To(BeEquivalentTo(1))
+}
+
 func TestThePlanOfAJobChanges(t *testing.T) {
 	g := NewWithT(t)
 	ctx := context.Background()

@@ -59,9 +59,10 @@ func newJob(call call, config string, now time.Time) *extensionv1.HookJob {
 	return job
 }
 
-// outdated reports whether the result of a completed job no longer counts.
+// outdated reports whether the result of a completed job no longer counts. What was done before a
+// deletion is never repeated: a snapshot would lack what has been deleted since.
 func outdated(job *extensionv1.HookJob, now time.Time) bool {
-	return job.IsCompleted() && now.Sub(job.Status.CompletionTime.Time) > validity
+	return job.IsCompleted() && job.Spec.Hook != BeforeClusterDelete && now.Sub(job.Status.CompletionTime.Time) > validity
 }
 
 // messageOf returns what a job waits for or how it ended. It is empty if nobody has looked at the
