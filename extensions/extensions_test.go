@@ -4,37 +4,41 @@
 package extensions
 
 import (
-	"reflect"
 	"testing"
 
 	. "github.com/onsi/gomega"
 
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/quota"
 )
 
 // Cluster API calls BeforeClusterUpgrade once, for the target at that moment. The target may change
-// afterwards, and an upgrade may pass through several versions.
-func TestEachStepOfAnUpgradeIsChecked(t *testing.T) {
+// afterwards, and an upgrade may pass through several versions: so each of its steps is checked.
+// The snapshot before a step is the last task, so that it is fresh.
+func TestEachHookHasItsTasks(t *testing.T) {
 	g := NewWithT(t)
-	on := hooks.Settings{UpgradeChecks: true, Addons: true, Snapshots: true}
-	names := func(hook string) []string {
-		var list []string
-		for _, task := range tasks(Options{})[hook] {
-			if task.Wanted(on) {
-				list = append(list, reflect.TypeOf(task).String())
-			}
+	known := map[string]bool{}
+	for _, group := range hooks.Groups() {
+		for _, setting := range group.Settings {
+			known[setting.Name] = setting.Default == "" || setting.Default == "Disabled"
 		}
-		return list
 	}
-	g.Expect(names(hooks.BeforeClusterUpgrade)).To(Equal([]string{"checks.upgrade"}))
-	g.Expect(names(hooks.BeforeControlPlaneUpgrade)).To(Equal([]string{"checks.upgrade", "*addons.Task", "snapshot.upgrade"}), "the snapshot is the last, so that it is fresh")
-}
-
-func TestEveryHookHasTasks(t *testing.T) {
-	g := NewWithT(t)
-	all := tasks(Options{})
-	g.Expect(all).To(HaveLen(len(hooks.Names())))
-	for _, hook := range hooks.Names() {
-		g.Expect(all[hook]).NotTo(BeEmpty(), hook)
+	found := map[string][]string{}
+	for hook, list := range tasks(Options{Quota: quota.New(quota.Options{})}) {
+		for _, task := range list {
+			g.Expect(known).To(HaveKeyWithValue(task.Setting(), true), "it is off until this setting turns it on")
+			found[hook] = append(found[hook], task.Setting())
+		}
 	}
+	g.Expect(found).To(Equal(map[string][]string{
+		hooks.BeforeClusterCreate:          {"quotaCheck"},
+		hooks.AfterControlPlaneInitialized: {"addons"},
+		hooks.BeforeClusterUpgrade:         {"upgradeChecks"},
+		hooks.BeforeControlPlaneUpgrade:    {"upgradeChecks", "addons", "snapshots"},
+		hooks.AfterControlPlaneUpgrade:     {"addons", "smokeChecks"},
+		hooks.BeforeWorkersUpgrade:         {"smokeChecks"},
+		hooks.AfterWorkersUpgrade:          {"smokeChecks"},
+		hooks.AfterClusterUpgrade:          {"conformanceChecks"},
+		hooks.BeforeClusterDelete:          {"finalSnapshot", "volumeBackupJob", "cleanUp"},
+	}))
 }

@@ -48,8 +48,8 @@ func New(options Options) *Task { return &Task{Options: options} }
 // for it, in the variants for the version that the step leads to.
 func BeforeStep(options Options) *Task { return &Task{Options: options, beforeStep: true} }
 
-// Wanted reports whether the settings ask for the add-ons.
-func (*Task) Wanted(settings hooks.Settings) bool { return settings.Addons }
+// Setting implements hooks.Task.
+func (*Task) Setting() string { return "addons" }
 
 // Run does what can be done now, and records the progress in the status of the Addons.
 func (t *Task) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {

@@ -406,13 +406,11 @@ var _ = Describe("Add-ons", func() {
 		}
 	})
 
-	It("are off unless a setting turns them on, and only what selects the Cluster applies", func(ctx SpecContext) {
+	It("apply only if they select the Cluster", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		w.change(ctx, w.addon(ctx, "cni", 0, "", in("one", "1")), func(spec *extensionv1.AddonSpec) {
 			spec.ClusterSelector.MatchLabels = map[string]string{"cni": "cilium"}
 		})
 		Expect(w.run(ctx, New(options()), "")).To(Equal(hooks.Outcome{Done: true, Message: "no add-on is for this Cluster now"}))
-		Expect(New(options()).Wanted(hooks.Settings{})).To(BeFalse())
-		Expect(BeforeStep(options()).Wanted(hooks.Settings{Addons: true})).To(BeTrue())
 	})
 })

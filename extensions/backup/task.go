@@ -47,8 +47,8 @@ func New(options Options) hooks.Task {
 	}
 }
 
-// Wanted implements hooks.Task.
-func (task) Wanted(settings hooks.Settings) bool { return settings.VolumeBackupJob != "" }
+// Setting implements hooks.Task.
+func (task) Setting() string { return "volumeBackupJob" }
 
 // Run implements hooks.Task. The Job stays in the workload cluster, so that its result is found when
 // the clean-up takes longer.

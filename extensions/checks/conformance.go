@@ -25,8 +25,8 @@ var _ hooks.Task = conformance{}
 // found, because the next upgrade waits for it.
 func NewConformance(options Options) hooks.Task { return conformance{options} }
 
-// Wanted implements hooks.Task.
-func (conformance) Wanted(settings hooks.Settings) bool { return settings.ConformanceChecks }
+// Setting implements hooks.Task.
+func (conformance) Setting() string { return "conformanceChecks" }
 
 // Run implements hooks.Task.
 func (c conformance) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {

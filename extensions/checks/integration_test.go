@@ -28,7 +28,7 @@ import (
 )
 
 var _ = Describe("Before an upgrade", func() {
-	settings := hooks.Settings{UpgradeChecks: true, UpgradeChecksOnFailure: hooks.Hold}
+	settings := hooks.Settings{UpgradeChecksOnFailure: hooks.Hold}
 
 	It("names what stands in its way, and lets go once that is mended", func(ctx SpecContext) {
 		old := readyNode("old", "v1.32.0", nil)
@@ -41,7 +41,7 @@ var _ = Describe("Before an upgrade", func() {
 			"the kubelet of Node old has version v1.32.0, which is more than 3 minor versions older than the upgrade's v1.36.2"))
 		Expect(outcome.Report).To(ContainSubstring("no image of version v1.36.2; available: v1.36.3, v1.37.0\n"))
 
-		job.Settings = hooks.Settings{UpgradeChecks: true, UpgradeChecksOnFailure: hooks.Continue}
+		job.Settings = hooks.Settings{UpgradeChecksOnFailure: hooks.Continue}
 		outcome = run(ctx, task, job)
 		Expect(outcome.Done).To(BeTrue())
 		Expect(outcome.Message).To(HavePrefix("the upgrade continues, although its checks found: no image"))
@@ -82,7 +82,7 @@ var _ = Describe("Before an upgrade", func() {
 })
 
 var _ = Describe("Between the steps of an upgrade", func() {
-	settings := hooks.Settings{SmokeChecks: true, SmokeChecksTimeout: 10 * time.Minute, SmokeChecksOnTimeout: hooks.Hold}
+	settings := hooks.Settings{SmokeChecksTimeout: 10 * time.Minute, SmokeChecksOnTimeout: hooks.Hold}
 
 	It("waits for the control plane's nodes and DNS", func(ctx SpecContext) {
 		behind := readyNode("cp", "v1.35.4", controlPlane())
@@ -140,7 +140,7 @@ var _ = Describe("Between the steps of an upgrade", func() {
 var _ = Describe("After an upgrade", func() {
 	const text = "apiVersion: batch/v1\nkind: Job\nspec:\n  ttlSecondsAfterFinished: 0\n  template:\n    spec:\n" +
 		"      restartPolicy: Never\n      containers: [{name: check, image: example.com/check:v1}]\n"
-	job := hooks.Job{Hook: "AfterClusterUpgrade", To: "v1.36.3", Settings: hooks.Settings{ConformanceChecks: true, ConformanceChecksTimeout: 15 * time.Minute, ConformanceJob: "conformance"}}
+	job := hooks.Job{Hook: "AfterClusterUpgrade", To: "v1.36.3", Settings: hooks.Settings{ConformanceChecksTimeout: 15 * time.Minute, ConformanceJob: "conformance"}}
 
 	It("runs the Job once and keeps its result", func(ctx SpecContext) {
 		shared.create(ctx, &corev1.ConfigMap{ObjectMeta: inNamespace("default", "conformance"), Data: map[string]string{workloadjob.Key: text}})

@@ -72,20 +72,3 @@ func TestConformanceOutcome(t *testing.T) {
 		})
 	}
 }
-
-func TestWanted(t *testing.T) {
-	for name, test := range map[string]struct {
-		task hooks.Task
-		on   hooks.Settings
-	}{
-		"upgrade":     {NewUpgrade(Options{}), hooks.Settings{UpgradeChecks: true}},
-		"smoke":       {NewSmoke(Options{}), hooks.Settings{SmokeChecks: true}},
-		"conformance": {NewConformance(Options{}), hooks.Settings{ConformanceChecks: true}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			g := NewWithT(t)
-			g.Expect(test.task.Wanted(hooks.Settings{ConformanceJob: "a.b"})).To(BeFalse())
-			g.Expect(test.task.Wanted(test.on)).To(BeTrue())
-		})
-	}
-}

@@ -23,8 +23,8 @@ var _ hooks.Task = smoke{}
 // time that a setting limits.
 func NewSmoke(options Options) hooks.Task { return smoke{options} }
 
-// Wanted implements hooks.Task.
-func (smoke) Wanted(settings hooks.Settings) bool { return settings.SmokeChecks }
+// Setting implements hooks.Task.
+func (smoke) Setting() string { return "smokeChecks" }
 
 // Run implements hooks.Task.
 func (s smoke) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {

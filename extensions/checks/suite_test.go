@@ -71,7 +71,7 @@ func start(ctx context.Context, stopTimeout time.Duration) *world {
 		Versions: func(context.Context, client.ObjectKey) ([]string, error) { return []string{"v1.36.3", "v1.37.0"}, nil },
 	}}
 	Eventually(func() (hooks.Outcome, error) {
-		job := hooks.Job{Hook: "AfterWorkersUpgrade", To: "v1.36.3", Cluster: cluster(), Settings: hooks.Settings{SmokeChecks: true}, Since: time.Now()}
+		job := hooks.Job{Hook: "AfterWorkersUpgrade", To: "v1.36.3", Cluster: cluster(), Since: time.Now()}
 		return checks.NewSmoke(w.options).Run(ctx, job)
 	}).Should(HaveField("Done", true), "an API server serves before its /readyz says so")
 	return w

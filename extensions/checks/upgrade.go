@@ -28,8 +28,8 @@ var _ hooks.Task = upgrade{}
 // NewUpgrade returns the task for BeforeClusterUpgrade. It checks whether an upgrade can go well.
 func NewUpgrade(options Options) hooks.Task { return upgrade{options} }
 
-// Wanted implements hooks.Task.
-func (upgrade) Wanted(settings hooks.Settings) bool { return settings.UpgradeChecks }
+// Setting implements hooks.Task.
+func (upgrade) Setting() string { return "upgradeChecks" }
 
 // Run implements hooks.Task.
 func (u upgrade) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {

@@ -46,8 +46,8 @@ func New(options Options) *Task {
 	return &Task{options}
 }
 
-// Wanted reports whether the settings ask for the clean-up.
-func (*Task) Wanted(settings hooks.Settings) bool { return settings.CleanUp }
+// Setting implements hooks.Task.
+func (*Task) Setting() string { return "cleanUp" }
 
 // Run deletes what must be deleted, and returns what it waits for. It is done once a look finds
 // nothing more, or once its time is over.

@@ -62,7 +62,7 @@ func reachable(context.Context, client.ObjectKey) (client.Client, error) {
 }
 
 // settings are those of the clean-up with its default timeout.
-var settings = hooks.Settings{CleanUp: true, CleanUpTimeout: 10 * time.Minute}
+var settings = hooks.Settings{CleanUpTimeout: 10 * time.Minute}
 
 // job returns the job of the Cluster.
 func (s *story) job(settings hooks.Settings) hooks.Job {
@@ -78,7 +78,7 @@ func (s *story) run(ctx context.Context) hooks.Outcome {
 // runFor runs the task once with a timeout.
 func (s *story) runFor(ctx context.Context, timeout time.Duration) hooks.Outcome {
 	GinkgoHelper()
-	outcome, err := s.task.Run(ctx, s.job(hooks.Settings{CleanUp: true, CleanUpTimeout: timeout}))
+	outcome, err := s.task.Run(ctx, s.job(hooks.Settings{CleanUpTimeout: timeout}))
 	Expect(err).NotTo(HaveOccurred())
 	return outcome
 }
@@ -340,11 +340,5 @@ var _ = Describe("The clean-up", func() {
 		s.clock.SetTime(start.Add(time.Hour))
 		_, err := s.task.Run(ended, s.job(settings))
 		Expect(err).To(MatchError(context.Canceled))
-	})
-
-	It("is off unless a setting turns it on", func(ctx SpecContext) {
-		s := newStory(ctx, reachable)
-		Expect(s.task.Wanted(hooks.Settings{CleanUpTimeout: time.Hour})).To(BeFalse())
-		Expect(s.task.Wanted(settings)).To(BeTrue())
 	})
 })

@@ -43,7 +43,7 @@ func registration(name string, settings map[string]string) *runtimev1.ExtensionC
 // recorder is a task that records the jobs that it gets.
 type recorder struct{ jobs []Job }
 
-func (*recorder) Wanted(settings Settings) bool { return settings.SmokeChecks }
+func (*recorder) Setting() string { return "smokeChecks" }
 
 func (r *recorder) Run(_ context.Context, job Job) (Outcome, error) {
 	r.jobs = append(r.jobs, job)
@@ -119,7 +119,7 @@ func TestNoJobIsDoneForWhatAClusterNoLongerIs(t *testing.T) {
 // slow is a task that runs until the test lets it end.
 type slow struct{ runs, end chan struct{} }
 
-func (slow) Wanted(Settings) bool { return true }
+func (slow) Setting() string { return "smokeChecks" }
 
 func (s slow) Run(context.Context, Job) (Outcome, error) {
 	s.runs <- struct{}{}
@@ -138,7 +138,7 @@ func TestJobsOfAClusterRunOneAfterTheOther(t *testing.T) {
 	step, next, elsewhere := upgradeOf(cluster), upgradeOf(cluster), upgradeOf(other)
 	next.to = "v1.37.0"
 	jobs := []*extensionv1.HookJob{newJob(step, "foo", time.Now()), newJob(next, "foo", time.Now()), newJob(elsewhere, "foo", time.Now())}
-	live := management(g, cluster, other, jobs[0], jobs[1], jobs[2], registration("foo", nil))
+	live := management(g, cluster, other, jobs[0], jobs[1], jobs[2], registration("foo", map[string]string{"smokeChecks": "Enabled"}))
 	worker := newWorker(live, live, Tasks{BeforeControlPlaneUpgrade: {task}})
 	worker.recorder = events.NewFakeRecorder(10)
 	reconcile := func(job *extensionv1.HookJob) ctrl.Result {

@@ -30,14 +30,14 @@ func Groups() []Group {
 		About: "Before the objects of a cluster are created. What its topology asks for must fit into the quota that the tenant of the Foo cloud has left, minus what clusters that were let through earlier still have to order. " +
 			"Clusters on other infrastructure are let through.",
 		Settings: []Setting{
-			toggle("quotaCheck", func(s *Settings) *bool { return &s.QuotaCheck },
+			toggle("quotaCheck",
 				"Holds a new Cluster on Foo's infrastructure back until the cloud's quota has room for the instances, CPUs, memory and load balancer that its topology asks for."),
 		},
 	}, {
 		Title: "Add-ons",
 		About: "Once the control plane is initialized, before and after each of its upgrade steps, and when they change. What is applied is in objects of the kind Addon.",
 		Settings: []Setting{
-			toggle("addons", func(s *Settings) *bool { return &s.Addons },
+			toggle("addons",
 				"Applies the Addons that select a Cluster, deletes what they no longer contain, and holds upgrades until they are ready."),
 		},
 	}, {
@@ -57,7 +57,7 @@ func Groups() []Group {
 		About: "Deletes load balancers and volumes that the cluster created in a cloud, through its own API server. Pods that use such volumes are deleted too, with the workloads that would recreate them; " +
 			"volumes with the reclaim policy Retain are kept. If the API server of a Cluster is gone, its deletion continues after the timeout.",
 		Settings: []Setting{
-			toggle("cleanUp", func(s *Settings) *bool { return &s.CleanUp },
+			toggle("cleanUp",
 				"Before a Cluster is deleted, deletes its Services of type LoadBalancer and its volumes with the reclaim policy Delete, with the pods that use them, and waits until they are gone."),
 			duration("cleanUpTimeout", func(s *Settings) *time.Duration { return &s.CleanUpTimeout }, tenMinutes, day,
 				"How long the deletion of a Cluster waits for cleanUp, from the first call of the hook or, if later, from the end of the final snapshot and of the backup of volumes. What is left over after that is reported."),
@@ -81,9 +81,9 @@ func Groups() []Group {
 
 func snapshotSettings() []Setting {
 	return []Setting{
-		toggle("snapshots", func(s *Settings) *bool { return &s.Snapshots },
+		toggle("snapshots",
 			"Takes an etcd snapshot before each step of an upgrade of the control plane, and holds the step until it is stored."),
-		toggle("finalSnapshot", func(s *Settings) *bool { return &s.FinalSnapshot },
+		toggle("finalSnapshot",
 			"Takes an etcd snapshot before a Cluster is deleted, and holds the deletion until it is stored or finalSnapshotTimeout is over."),
 		text("snapshotURL", func(s *Settings) *string { return &s.SnapshotURL }, snapshotjob.CheckURL, snapshotURLs(),
 			"Where snapshots are stored. A folder must exist on all control plane machines and outlive them, such as an NFS mount. Credentials are never in the URL."),
@@ -113,17 +113,17 @@ func volumeBackupSettings() []Setting {
 
 func checkSettings() []Setting {
 	return []Setting{
-		toggle("upgradeChecks", func(s *Settings) *bool { return &s.UpgradeChecks },
+		toggle("upgradeChecks",
 			"Checks before an upgrade and before each step of its control plane: whether all its versions are available, the kubelets' versions, APIs in use that it removes, and the health of the control plane."),
 		choice("upgradeChecksOnFailure", func(s *Settings) *Ending { return &s.UpgradeChecksOnFailure }, Continue,
 			"What happens to the upgrade if its checks find something."),
-		toggle("smokeChecks", func(s *Settings) *bool { return &s.SmokeChecks },
+		toggle("smokeChecks",
 			"Checks after each step of the control plane, and before and after each step of the workers: API server, etcd, nodes, DNS, and disruption budgets that would block a drain."),
 		duration("smokeChecksTimeout", func(s *Settings) *time.Duration { return &s.SmokeChecksTimeout }, tenMinutes, day,
 			"How long the smoke checks of a step wait for the cluster to become healthy."),
 		choice("smokeChecksOnTimeout", func(s *Settings) *Ending { return &s.SmokeChecksOnTimeout }, Continue,
 			"What happens to the upgrade if the smoke checks still find something after that."),
-		toggle("conformanceChecks", func(s *Settings) *bool { return &s.ConformanceChecks },
+		toggle("conformanceChecks",
 			"Checks after an upgrade. Their result is kept in the report of the HookJob. The next upgrade waits for them, at most for conformanceChecksTimeout."),
 		duration("conformanceChecksTimeout", func(s *Settings) *time.Duration { return &s.ConformanceChecksTimeout }, 15*time.Minute, day,
 			"How long the checks after an upgrade may take."),

@@ -30,7 +30,7 @@ type step struct {
 	runs    *[]string
 }
 
-func (s step) Wanted(Settings) bool { return s.wanted }
+func (s step) Setting() string { return s.name }
 
 func (s step) Run(context.Context, Job) (Outcome, error) {
 	*s.runs = append(*s.runs, s.name)
@@ -68,7 +68,14 @@ func TestTasksRunInTheirOrder(t *testing.T) {
 			g := NewWithT(t)
 			var runs []string
 			test.a.name, test.a.runs, test.b.name, test.b.runs = "a", &runs, "b", &runs
-			outcome, err := Tasks{"hook": {test.a, test.b}}.run(context.Background(), Job{Hook: "hook"})
+			given := map[string]string{}
+			for _, step := range []step{test.a, test.b} {
+				given[step.name] = disabled
+				if step.wanted {
+					given[step.name] = enabled
+				}
+			}
+			outcome, err := Tasks{"hook": {test.a, test.b}}.run(context.Background(), Job{Hook: "hook", Settings: Settings{given: given}})
 			if test.wantErr != "" {
 				g.Expect(err).To(MatchError(test.wantErr))
 			} else {
@@ -86,7 +93,7 @@ type since struct {
 	from    *[]time.Time
 }
 
-func (since) Wanted(Settings) bool { return true }
+func (since) Setting() string { return "smokeChecks" }
 
 func (s since) Run(_ context.Context, job Job) (Outcome, error) {
 	*s.from = append(*s.from, job.Since)
@@ -99,7 +106,7 @@ func TestTheTimeOfATaskCountsFromTheEndOfTheOneBefore(t *testing.T) {
 	start := time.Unix(1000, 0)
 	var from []time.Time
 	ends := func(after time.Duration) since { return since{Outcome{Done: true, Ended: start.Add(after)}, &from} }
-	_, err := Tasks{"hook": {ends(time.Hour), ends(-time.Hour), since{Outcome{Done: true}, &from}}}.run(context.Background(), Job{Hook: "hook", Since: start})
+	_, err := Tasks{"hook": {ends(time.Hour), ends(-time.Hour), since{Outcome{Done: true}, &from}}}.run(context.Background(), Job{Hook: "hook", Since: start, Settings: Settings{given: map[string]string{"smokeChecks": enabled}}})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(from).To(Equal([]time.Time{start, start.Add(time.Hour), start.Add(time.Hour)}))
 }

@@ -79,8 +79,8 @@ func rest(format string, arguments ...any) *Outcome {
 // Task is a part of the work of a hook. Implementations must be safe for concurrent use for different
 // Clusters. Jobs of the same Cluster run one after the other.
 type Task interface {
-	// Wanted reports whether the settings ask for the task. It only reads the settings.
-	Wanted(settings Settings) bool
+	// Setting is the name of the setting that asks for the task. A job has one task of each name.
+	Setting() string
 	// Run does what can be done now and returns the progress. It is called again until the job
 	// is done, also after a restart, and with other settings if these changed. So it must find
 	// what was done before instead of repeating it. An error is shown like the Message of a
@@ -95,7 +95,7 @@ type Tasks map[string][]Task
 
 // wanted returns the tasks of a hook that the settings ask for.
 func (t Tasks) wanted(hook string, settings Settings) []Task {
-	return slices.DeleteFunc(slices.Clone(t[hook]), func(task Task) bool { return !task.Wanted(settings) })
+	return slices.DeleteFunc(slices.Clone(t[hook]), func(task Task) bool { return !settings.asksFor(task.Setting()) })
 }
 
 // run runs the tasks that the settings ask for, until one of them is not done.

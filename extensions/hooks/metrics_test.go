@@ -24,7 +24,7 @@ import (
 // script is a task with an outcome that the test chooses.
 type script struct{ outcome Outcome }
 
-func (*script) Wanted(settings Settings) bool { return settings.SmokeChecks }
+func (*script) Setting() string { return "smokeChecks" }
 
 func (s *script) Run(context.Context, Job) (Outcome, error) { return s.outcome, nil }
 

@@ -31,24 +31,19 @@ const (
 )
 
 // Settings are the settings of an ExtensionConfig. Groups describes each of them. Everything that
-// does work is off until a setting turns it on.
+// does work is off until a setting asks for it.
 type Settings struct {
-	QuotaCheck bool
+	// given are the settings as text. Those that ask for a task are only there.
+	given map[string]string
 
-	Addons bool
-
-	Snapshots, FinalSnapshot              bool
 	SnapshotURL, SnapshotCredentials      string
 	SnapshotsKept                         int
 	SnapshotTimeout, FinalSnapshotTimeout time.Duration
 	SnapshotExternalEtcd                  Ending
 
-	UpgradeChecks            bool
 	UpgradeChecksOnFailure   Ending
-	SmokeChecks              bool
 	SmokeChecksTimeout       time.Duration
 	SmokeChecksOnTimeout     Ending
-	ConformanceChecks        bool
 	ConformanceChecksTimeout time.Duration
 	ConformanceJob           string
 
@@ -56,7 +51,6 @@ type Settings struct {
 	VolumeBackupTimeout   time.Duration
 	VolumeBackupOnTimeout Ending
 
-	CleanUp        bool
 	CleanUpTimeout time.Duration
 
 	InstanceTypes      []string
@@ -68,7 +62,7 @@ type Settings struct {
 // misspelled one would otherwise leave off what it should turn on, and nobody would notice until
 // too late.
 func ParseSettings(given map[string]string) (Settings, error) {
-	var parsed Settings
+	parsed := Settings{given: given}
 	var known, problems []string
 	for _, group := range Groups() {
 		for _, setting := range group.Settings {
@@ -86,7 +80,7 @@ func ParseSettings(given map[string]string) (Settings, error) {
 		}
 	}
 	problems = append(problems, unknownSettings(given, known)...)
-	if given["snapshotURL"] == "" && parsed.needsURL() {
+	if given["snapshotURL"] == "" && (parsed.asksFor("snapshots") || parsed.asksFor("finalSnapshot")) {
 		problems = append(problems, "setting snapshotURL of the ExtensionConfig is missing, but snapshots and finalSnapshot need it")
 	}
 	if len(problems) > 0 {
@@ -95,9 +89,10 @@ func ParseSettings(given map[string]string) (Settings, error) {
 	return parsed, nil
 }
 
-// needsURL reports whether snapshots are to be taken, but nothing says where they go.
-func (s *Settings) needsURL() bool {
-	return s.SnapshotURL == "" && (s.Snapshots || s.FinalSnapshot)
+// asksFor reports whether a setting asks for its task.
+func (s Settings) asksFor(setting string) bool {
+	value := s.given[setting]
+	return value != "" && value != disabled
 }
 
 func unknownSettings(given map[string]string, known []string) []string {
@@ -144,12 +139,11 @@ const (
 	disabled = "Disabled"
 )
 
-// toggle is a setting that turns something on.
-func toggle(name string, field func(*Settings) *bool, meaning string) Setting {
+// toggle is a setting that asks for a task.
+func toggle(name, meaning string) Setting {
 	return Setting{
 		Name: name, Default: disabled, Allowed: enabled + " or " + disabled, Meaning: meaning,
-		parse: func(into *Settings, given string) error {
-			*field(into) = given == enabled
+		parse: func(_ *Settings, given string) error {
 			if given != enabled && given != disabled {
 				return errRefused
 			}

@@ -17,7 +17,7 @@ func TestParseSettings(t *testing.T) {
 		UpgradeChecksOnFailure: Hold, SmokeChecksTimeout: 10 * time.Minute, SmokeChecksOnTimeout: Hold, ConformanceChecksTimeout: 15 * time.Minute,
 		VolumeBackupTimeout: time.Hour, VolumeBackupOnTimeout: Hold, CleanUpTimeout: 10 * time.Minute,
 	}), "everything is off")
-	g.Expect(ParseSettings(map[string]string{
+	all := map[string]string{
 		"quotaCheck": "Enabled", "addons": "Enabled",
 		"snapshots": "Enabled", "finalSnapshot": "Enabled", "snapshotURL": "s3://bucket?region=eu-west-1", "snapshotsKept": "1000", "snapshotCredentials": "bucket",
 		"snapshotTimeout": "2h", "finalSnapshotTimeout": "24h", "snapshotExternalEtcd": "Skip",
@@ -25,14 +25,14 @@ func TestParseSettings(t *testing.T) {
 		"conformanceChecks": "Enabled", "conformanceChecksTimeout": "1h", "conformanceJob": "sonobuoy.quick",
 		"volumeBackupJob": "velero", "volumeBackupTimeout": "2h", "volumeBackupOnTimeout": "Continue",
 		"cleanUp": "Enabled", "cleanUpTimeout": "5m", "instanceTypes": "small, large", "kubernetesVersions": "v1.36.3,v1.37.0-rc.1",
-	})).To(Equal(Settings{
-		QuotaCheck: true, Addons: true,
-		Snapshots: true, FinalSnapshot: true, SnapshotURL: "s3://bucket?region=eu-west-1", SnapshotCredentials: "bucket", SnapshotsKept: 1000,
+	}
+	g.Expect(ParseSettings(all)).To(Equal(Settings{
+		given: all, SnapshotURL: "s3://bucket?region=eu-west-1", SnapshotCredentials: "bucket", SnapshotsKept: 1000,
 		SnapshotTimeout: 2 * time.Hour, FinalSnapshotTimeout: 24 * time.Hour, SnapshotExternalEtcd: Skip,
-		UpgradeChecks: true, UpgradeChecksOnFailure: Continue, SmokeChecks: true, SmokeChecksTimeout: 90 * time.Second, SmokeChecksOnTimeout: Continue,
-		ConformanceChecks: true, ConformanceChecksTimeout: time.Hour, ConformanceJob: "sonobuoy.quick",
+		UpgradeChecksOnFailure: Continue, SmokeChecksTimeout: 90 * time.Second, SmokeChecksOnTimeout: Continue,
+		ConformanceChecksTimeout: time.Hour, ConformanceJob: "sonobuoy.quick",
 		VolumeBackupJob: "velero", VolumeBackupTimeout: 2 * time.Hour, VolumeBackupOnTimeout: Continue,
-		CleanUp: true, CleanUpTimeout: 5 * time.Minute, InstanceTypes: []string{"small", "large"}, KubernetesVersions: []string{"v1.36.3", "v1.37.0-rc.1"},
+		CleanUpTimeout: 5 * time.Minute, InstanceTypes: []string{"small", "large"}, KubernetesVersions: []string{"v1.36.3", "v1.37.0-rc.1"},
 	}))
 }
 

@@ -181,7 +181,7 @@ func newCluster(ctx context.Context, namespace, name string, controlPlanes, depl
 }
 
 func jobOf(cluster *clusterv1.Cluster) hooks.Job {
-	return hooks.Job{Cluster: cluster, Hook: hooks.BeforeClusterCreate, Settings: hooks.Settings{QuotaCheck: true}}
+	return hooks.Job{Cluster: cluster, Hook: hooks.BeforeClusterCreate}
 }
 
 // run runs the task twice and expects the same outcome both times.

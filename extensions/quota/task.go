@@ -69,8 +69,8 @@ func New(options Options) hooks.Task {
 	return &task{Options: options, granted: map[types.UID]bool{}}
 }
 
-// Wanted implements hooks.Task.
-func (*task) Wanted(settings hooks.Settings) bool { return settings.QuotaCheck }
+// Setting implements hooks.Task.
+func (*task) Setting() string { return "quotaCheck" }
 
 // Run implements hooks.Task.
 func (t *task) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {

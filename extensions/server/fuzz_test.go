@@ -23,7 +23,7 @@ import (
 // waiting is a task whose jobs always wait.
 type waiting struct{}
 
-func (waiting) Wanted(settings hooks.Settings) bool { return settings.SmokeChecks }
+func (waiting) Setting() string { return "smokeChecks" }
 
 func (waiting) Run(context.Context, hooks.Job) (hooks.Outcome, error) { return hooks.Outcome{}, nil }
 

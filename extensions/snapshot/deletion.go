@@ -28,8 +28,8 @@ type deletion struct {
 // is deleted without a snapshot, with a warning.
 func BeforeClusterDelete(options Options) hooks.Task { return deletion{newTaker(options)} }
 
-// Wanted implements hooks.Task.
-func (deletion) Wanted(settings hooks.Settings) bool { return settings.FinalSnapshot }
+// Setting implements hooks.Task.
+func (deletion) Setting() string { return "finalSnapshot" }
 
 // Run implements hooks.Task.
 func (d deletion) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {

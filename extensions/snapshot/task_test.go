@@ -142,14 +142,6 @@ const (
 	refusal    = `{"problem":"storing the snapshot in s3://bucket/foo: the bucket answered PermissionDenied"}`
 )
 
-func TestOffUntilTurnedOn(t *testing.T) {
-	s := newStory(t, "", nil)
-	for _, task := range []hooks.Task{BeforeControlPlaneUpgrade(s.options), BeforeClusterDelete(s.options)} {
-		s.Expect(task.Wanted(hooks.Settings{SnapshotURL: "s3://bucket"})).To(BeFalse())
-		s.Expect(task.Wanted(s.job.Settings)).To(BeTrue())
-	}
-}
-
 func TestUpgradeWaitsForTheJob(t *testing.T) {
 	s := newStory(t, stacked, nil)
 	for range 3 {

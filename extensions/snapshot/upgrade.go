@@ -24,8 +24,8 @@ type upgrade struct {
 // from before the step.
 func BeforeControlPlaneUpgrade(options Options) hooks.Task { return upgrade{newTaker(options)} }
 
-// Wanted implements hooks.Task.
-func (upgrade) Wanted(settings hooks.Settings) bool { return settings.Snapshots }
+// Setting implements hooks.Task.
+func (upgrade) Setting() string { return "snapshots" }
 
 // Run implements hooks.Task.
 func (u upgrade) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {

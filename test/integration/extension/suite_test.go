@@ -139,7 +139,7 @@ func (s *script) forgotten() []client.ObjectKey {
 	return slices.Clone(s.gone)
 }
 
-func (s *script) Wanted(settings hooks.Settings) bool { return settings.SmokeChecks }
+func (s *script) Setting() string { return "smokeChecks" }
 
 func (s *script) Run(_ context.Context, job hooks.Job) (hooks.Outcome, error) {
 	s.mu.Lock()
