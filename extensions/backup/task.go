@@ -50,8 +50,7 @@ func New(options Options) hooks.Task {
 // Setting implements hooks.Task.
 func (task) Setting() string { return "volumeBackupJob" }
 
-// Run implements hooks.Task. The Job stays in the workload cluster, so that its result is found when
-// the clean-up takes longer.
+// Run implements hooks.Task.
 func (t task) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
 	if !ptr.Deref(job.Cluster.Status.Initialization.ControlPlaneInitialized, false) {
 		return hooks.Outcome{Done: true, Message: "no volumes were backed up: the control plane was never initialized"}, nil
@@ -73,7 +72,7 @@ func outcome(result workloadjob.Result, job hooks.Job, now time.Time) hooks.Outc
 	}
 	switch {
 	case result.State == workloadjob.Complete:
-		return hooks.Outcome{Done: true, Message: "the volumes were backed up: " + text, Report: report, Ended: result.Ended}
+		return hooks.Outcome{Done: true, Message: "the volumes were backed up: " + text, Report: report, Final: true}
 	case now.Before(end):
 		return hooks.Outcome{
 			Message: fmt.Sprintf("waiting for the backup of the volumes: %s", text), Report: report, RetryAfter: min(lookAgain, end.Sub(now)),

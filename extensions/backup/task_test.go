@@ -19,7 +19,7 @@ func TestOutcome(t *testing.T) {
 	goOn := hold
 	goOn.VolumeBackupOnTimeout = hooks.Continue
 	running := workloadjob.Result{State: workloadjob.Open, Text: "Job v/b has not finished"}
-	complete := workloadjob.Result{State: workloadjob.Complete, Text: "Job v/b is complete", Conditions: []string{"Complete=True"}, Ended: since.Add(time.Minute)}
+	complete := workloadjob.Result{State: workloadjob.Complete, Text: "Job v/b is complete", Conditions: []string{"Complete=True"}}
 	failed := workloadjob.Result{State: workloadjob.Failed, Text: "Job v/b failed (BackoffLimitExceeded)"}
 	const again = "Job v/b failed (BackoffLimitExceeded); delete the Job there to run it again"
 	for name, test := range map[string]struct {
@@ -29,7 +29,7 @@ func TestOutcome(t *testing.T) {
 		want     hooks.Outcome
 	}{
 		"succeeded": {complete, hold, 2 * time.Hour, hooks.Outcome{
-			Done: true, Message: "the volumes were backed up: Job v/b is complete", Report: "volume backup: Job v/b is complete\nComplete=True", Ended: since.Add(time.Minute)}},
+			Done: true, Message: "the volumes were backed up: Job v/b is complete", Report: "volume backup: Job v/b is complete\nComplete=True", Final: true}},
 		"running": {running, hold, 0, hooks.Outcome{
 			Message: "waiting for the backup of the volumes: Job v/b has not finished", Report: "volume backup: Job v/b has not finished", RetryAfter: lookAgain}},
 		"about to end": {running, hold, time.Hour - time.Second, hooks.Outcome{

@@ -40,7 +40,7 @@ func (c conformance) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, err
 	}
 	outcome := result.outcome(job.Settings.ConformanceChecksTimeout, time.Since(job.Since))
 	if outcome.Done && result.job != nil {
-		if err := c.supplied().End(ctx, job, configMap, *result.job); err != nil {
+		if err := c.supplied().End(ctx, job, *result.job); err != nil {
 			// The next upgrade does not wait for this.
 			outcome.Report += "the Job is left as it is: " + hooks.Message(err) + "\n"
 		}

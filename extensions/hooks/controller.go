@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -196,9 +197,9 @@ func (w *worker) Reconcile(ctx context.Context, request reconcile.Request) (reco
 
 // do runs the tasks of a job, and records its progress.
 func (w *worker) do(ctx context.Context, known *extensionv1.HookJob, cluster *clusterv1.Cluster, config *runtimev1.ExtensionConfig) (reconcile.Result, error) {
-	outcome, runErr := w.run(ctx, known.Spec, cluster, config)
+	outcome, runErr := w.run(ctx, known, cluster, config)
 	if runErr != nil {
-		outcome = Outcome{Message: Message(runErr)}
+		outcome.Message = Message(runErr)
 	}
 	if err := errors.Join(runErr, w.note(ctx, known, cluster, outcome)); err != nil {
 		return reconcile.Result{}, err
@@ -212,7 +213,8 @@ func (w *worker) do(ctx context.Context, known *extensionv1.HookJob, cluster *cl
 	return reconcile.Result{RequeueAfter: outcome.RetryAfter}, nil
 }
 
-func (w *worker) run(ctx context.Context, spec extensionv1.HookJobSpec, cluster *clusterv1.Cluster, config *runtimev1.ExtensionConfig) (Outcome, error) {
+func (w *worker) run(ctx context.Context, known *extensionv1.HookJob, cluster *clusterv1.Cluster, config *runtimev1.ExtensionConfig) (Outcome, error) {
+	spec := known.Spec
 	settings, err := ParseSettings(config.Spec.Settings)
 	if err != nil {
 		return Outcome{}, err
@@ -226,11 +228,19 @@ func (w *worker) run(ctx context.Context, spec extensionv1.HookJobSpec, cluster 
 	outcome, err := w.tasks.run(ctrl.LoggerInto(ctx, log), Job{
 		Cluster: cluster, Hook: spec.Hook, From: spec.FromVersion, To: spec.ToVersion, Plan: spec.Plan,
 		Config: spec.ExtensionConfig, Settings: settings, Attempt: spec.Attempt, Since: spec.RequestTime.Time,
-	})
+	}, endedTasks(known), w.clock.Now)
 	if err == nil && outcome.Done {
 		log.Info("Completed the job of a hook", "result", outcome.Message)
 	}
 	return outcome, err
+}
+
+// endedTasks returns the tasks of the current attempt that are not run again.
+func endedTasks(known *extensionv1.HookJob) []extensionv1.HookJobTask {
+	if known.Status.Attempt != known.Spec.Attempt {
+		return nil
+	}
+	return known.Status.Ended
 }
 
 // note records the progress of a job, and emits events about it. It writes nothing if nothing
@@ -253,23 +263,25 @@ func (w *worker) note(ctx context.Context, known *extensionv1.HookJob, cluster *
 	return nil
 }
 
+func shorten(report string) string { 
+	return strings.ToValidUTF8(report[:min(len(report), longestReport)], "")
+}
+
 // statusOf returns the status of a job with an outcome.
 func statusOf(known *extensionv1.HookJob, outcome Outcome, now time.Time) extensionv1.HookJobStatus {
 	status := known.DeepCopy().Status
+	status.Ended = endedTasks(known)
+	if len(outcome.ended) > 0 {
+		status.Ended = outcome.ended
+	}
 	condition := metav1.Condition{
 		Type: extensionv1.HookJobCompletedCondition, Status: metav1.ConditionFalse, Reason: extensionv1.HookJobWaitingReason,
 		Message: outcome.Message, ObservedGeneration: known.Generation,
 	}
-	status.Attempt, status.CompletionTime, status.Report = known.Spec.Attempt, metav1.Time{}, outcome.Report
-	if len(status.Report) > longestReport {
-		status.Report = status.Report[:longestReport]
-	}
+	status.Attempt, status.CompletionTime, status.Report = known.Spec.Attempt, metav1.Time{}, shorten(outcome.Report)
 	switch {
 	case outcome.Done:
-		condition.Status, condition.Reason = metav1.ConditionTrue, extensionv1.HookJobCompletedReason
-		if outcome.Incomplete {
-			condition.Reason = extensionv1.HookJobIncompleteReason
-		}
+		condition.Status, condition.Reason = metav1.ConditionTrue, outcome.reason()
 		status.CompletionTime = metav1.NewTime(now)
 	case outcome.resting:
 		condition.Reason = extensionv1.HookJobRestingReason

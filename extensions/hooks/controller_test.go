@@ -5,6 +5,7 @@ package hooks
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -158,6 +159,60 @@ func TestJobsOfAClusterRunOneAfterTheOther(t *testing.T) {
 	running.Wait()
 	reconcile(jobs[1])
 	g.Expect(task.runs).To(Receive())
+}
+
+// scripted is a task that ends as the test wants.
+type scripted struct {
+	setting string
+	outcome Outcome
+	err     error
+	jobs    []Job
+}
+
+func (s *scripted) Setting() string { return s.setting }
+
+func (s *scripted) Run(_ context.Context, job Job) (Outcome, error) {
+	s.jobs = append(s.jobs, job)
+	return s.outcome, s.err
+}
+
+// A backup of volumes must not be looked for, or begin again, once the clean-up has deleted them.
+func TestATaskThatHasEndedForGoodIsNotRunAgain(t *testing.T) {
+	g := NewWithT(t)
+	ctx := context.Background()
+	first := &scripted{setting: "smokeChecks", outcome: Outcome{Done: true, Final: true, Message: "backed up", Report: "where", Incomplete: true}}
+	second := &scripted{setting: "upgradeChecks", err: errors.New("no answer")}
+	job := newJob(upgradeOf(cluster), "foo", time.Unix(1000, 0))
+	live := management(g, cluster, job, registration("foo", map[string]string{"smokeChecks": enabled, "upgradeChecks": enabled}))
+	doing, now := newWorker(live, live, Tasks{BeforeControlPlaneUpgrade: {first, second}}), clocktesting.NewFakePassiveClock(time.Unix(2000, 500))
+	doing.recorder, doing.clock = events.NewFakeRecorder(100), now
+	_, err := doing.Reconcile(ctx, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(job)})
+	g.Expect(err).To(MatchError(ContainSubstring("no answer")))
+
+	second.err, second.outcome = nil, Outcome{Message: "waits", Report: "so far"}
+	now.SetTime(time.Unix(5000, 0))
+	reconcileJob(g, doing, job)
+	g.Expect(live.Get(ctx, client.ObjectKeyFromObject(job), job)).To(Succeed())
+	g.Expect(messageOf(job)).To(Equal("waits"))
+	g.Expect(job.Status.Report).To(Equal("where\nso far"))
+	second.outcome = Outcome{Done: true, Message: "cleaned up"}
+	reconcileJob(g, doing, job)
+	g.Expect(first.jobs).To(HaveLen(1))
+	g.Expect(live.Get(ctx, client.ObjectKeyFromObject(job), job)).To(Succeed())
+	g.Expect(messageOf(job)).To(Equal("backed up; cleaned up"))
+	g.Expect(job.Status.Report).To(Equal("where"))
+	g.Expect(job.Status.Conditions).To(ContainElement(HaveField("Reason", extensionv1.HookJobIncompleteReason)))
+	for _, run := range second.jobs {
+		g.Expect(run.Since).To(BeTemporally("==", time.Unix(2000, 0)), "the time of a task counts from the end of the one before")
+	}
+
+	job.Spec.Attempt++
+	g.Expect(live.Update(ctx, job)).To(Succeed())
+	first.outcome = Outcome{Message: "again"}
+	reconcileJob(g, doing, job)
+	g.Expect(first.jobs).To(HaveLen(2), "another attempt has nothing yet")
+	g.Expect(live.Get(ctx, client.ObjectKeyFromObject(job), job)).To(Succeed())
+	g.Expect(job.Status.Ended).To(BeEmpty())
 }
 
 // Cluster API calls AfterControlPlaneInitialized only once.

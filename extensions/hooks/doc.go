@@ -7,8 +7,8 @@
 // API server that does not exist yet. So a handler only records a job and reports its progress. A
 // single controller runs the tasks of the job. Handlers run in several replicas. A job survives
 // restarts, is done once however often and wherever its hook is called, and its progress can be
-// read with kubectl. The jobs of a Cluster run one after the other, and each run sees the Cluster as it is
-// then: so nothing that a job does for a Cluster that is being deleted can follow the clean-up.
+// read with kubectl. The jobs of a Cluster run one after the other, and each run sees the Cluster as it
+// is then. So no job recreates what the clean-up before a deletion has deleted.
 //
 // A job is a HookJob in the namespace of its Cluster, one for each Cluster, ExtensionConfig, hook and
 // versions, owned by the Cluster. If the hook is called again long after the job was completed, the

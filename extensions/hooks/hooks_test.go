@@ -75,7 +75,7 @@ func TestTasksRunInTheirOrder(t *testing.T) {
 					given[step.name] = enabled
 				}
 			}
-			outcome, err := Tasks{"hook": {test.a, test.b}}.run(context.Background(), Job{Hook: "hook", Settings: Settings{given: given}})
+			outcome, err := Tasks{"hook": {test.a, test.b}}.run(context.Background(), Job{Hook: "hook", Settings: Settings{given: given}}, nil, time.Now)
 			if test.wantErr != "" {
 				g.Expect(err).To(MatchError(test.wantErr))
 			} else {
@@ -85,30 +85,6 @@ func TestTasksRunInTheirOrder(t *testing.T) {
 			g.Expect(runs).To(Equal(test.runs))
 		})
 	}
-}
-
-// since is a task that records from when its time counts.
-type since struct {
-	outcome Outcome
-	from    *[]time.Time
-}
-
-func (since) Setting() string { return "smokeChecks" }
-
-func (s since) Run(_ context.Context, job Job) (Outcome, error) {
-	*s.from = append(*s.from, job.Since)
-	return s.outcome, nil
-}
-
-// A clean-up has its whole time, however long a snapshot took.
-func TestTheTimeOfATaskCountsFromTheEndOfTheOneBefore(t *testing.T) {
-	g := NewWithT(t)
-	start := time.Unix(1000, 0)
-	var from []time.Time
-	ends := func(after time.Duration) since { return since{Outcome{Done: true, Ended: start.Add(after)}, &from} }
-	_, err := Tasks{"hook": {ends(time.Hour), ends(-time.Hour), since{Outcome{Done: true}, &from}}}.run(context.Background(), Job{Hook: "hook", Since: start, Settings: Settings{given: map[string]string{"smokeChecks": enabled}}})
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(from).To(Equal([]time.Time{start, start.Add(time.Hour), start.Add(time.Hour)}))
 }
 
 func TestJobsHaveTheirNames(t *testing.T) {

@@ -4,6 +4,7 @@
 package hooks
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -61,14 +62,16 @@ type Outcome struct {
 	Incomplete bool
 	// Last means that the tasks after this one are not run, because they need its result.
 	Last bool
-	// Ended is when a task that is done ended; the timeouts of the tasks after it count from then.
-	// Zero means that it took no time.
-	Ended time.Time
+	// Final means that the task is done and is not run again for this attempt: what it did could not
+	// be done or found again later. The timeouts of the tasks after it count from now.
+	Final bool
 	// SnapshotTime is when an etcd snapshot was taken. It is zero if none was taken.
 	SnapshotTime time.Time
 
 	// resting means that the job does not hold its Cluster, since nobody asks for it now.
 	resting bool
+	// ended are the tasks of the attempt that are not run again.
+	ended []extensionv1.HookJobTask
 }
 
 // rest is the outcome of a job that nobody asks for now.
@@ -90,7 +93,8 @@ type Task interface {
 }
 
 // Tasks are the tasks of each hook in their order, by the name of the hook. Each begins once the
-// previous ones are done. Finished tasks run again until the whole job is done.
+// previous ones are done. Until the whole job is done, those that are done run again, unless their
+// outcome was final.
 type Tasks map[string][]Task
 
 // wanted returns the tasks of a hook that the settings ask for.
@@ -98,24 +102,27 @@ func (t Tasks) wanted(hook string, settings Settings) []Task {
 	return slices.DeleteFunc(slices.Clone(t[hook]), func(task Task) bool { return !settings.asksFor(task.Setting()) })
 }
 
-// run runs the tasks that the settings ask for, until one of them is not done.
-func (t Tasks) run(ctx context.Context, job Job) (Outcome, error) {
-	whole := Outcome{Done: true}
+// run runs the tasks that the settings ask for and that have not ended, until one of them is not done.
+// If it fails, the outcome has what is done so far.
+func (t Tasks) run(ctx context.Context, job Job, ended []extensionv1.HookJobTask, now func() time.Time) (Outcome, error) {
+	whole := Outcome{ended: slices.Clip(ended)}
 	var messages, reports []string
 	for _, task := range t.wanted(job.Hook, job.Settings) {
-		outcome, err := task.Run(ctx, job)
-		if err != nil {
-			return Outcome{}, err
+		outcome, since, known := endedAs(ended, task.Setting())
+		if !known {
+			var err error
+			if outcome, err = task.Run(ctx, job); err != nil {
+				return whole, err
+			}
 		}
+		whole.SnapshotTime = cmp.Or(whole.SnapshotTime, outcome.SnapshotTime)
 		if outcome.Report != "" {
 			reports = append(reports, strings.TrimRight(outcome.Report, "\n"))
-		}
-		if whole.SnapshotTime.IsZero() {
-			whole.SnapshotTime = outcome.SnapshotTime
+			whole.Report = strings.Join(reports, "\n")
 		}
 		if !outcome.Done {
-			outcome.Report, outcome.SnapshotTime = strings.Join(reports, "\n"), whole.SnapshotTime
-			return outcome, nil
+			whole.Message, whole.RetryAfter = outcome.Message, outcome.RetryAfter
+			return whole, nil
 		}
 		if outcome.Message != "" {
 			messages = append(messages, outcome.Message)
@@ -124,12 +131,39 @@ func (t Tasks) run(ctx context.Context, job Job) (Outcome, error) {
 		if outcome.Last {
 			break
 		}
-		if outcome.Ended.After(job.Since) {
-			job.Since = outcome.Ended
+		if outcome.Final {
+			since = metav1.NewTime(now()).Rfc3339Copy() // what is stored
+			whole.ended = append(whole.ended, recordOf(task.Setting(), outcome, since))
+		}
+		if !since.IsZero() {
+			job.Since = since.Time
 		}
 	}
-	whole.Message, whole.Report = strings.Join(messages, "; "), strings.Join(reports, "\n")
+	whole.Done, whole.Message = true, strings.Join(messages, "; ")
 	return whole, nil
+}
+
+// endedAs returns the outcome of a task that has ended, and when.
+func endedAs(ended []extensionv1.HookJobTask, setting string) (outcome Outcome, since metav1.Time, known bool) {
+	for _, one := range ended {
+		if one.Setting == setting {
+			return Outcome{Done: true, Incomplete: one.Reason == extensionv1.HookJobIncompleteReason, Message: one.Message, Report: one.Report}, one.EndTime, true
+		}
+	}
+	return Outcome{}, metav1.Time{}, false
+}
+
+// recordOf returns the record of a task that has ended.
+func recordOf(setting string, outcome Outcome, since metav1.Time) extensionv1.HookJobTask {
+	return extensionv1.HookJobTask{Setting: setting, EndTime: since, Reason: outcome.reason(), Message: outcome.Message, Report: shorten(outcome.Report)}
+}
+
+// reason returns the reason of a job or task that is done.
+func (o Outcome) reason() string {
+	if o.Incomplete {
+		return extensionv1.HookJobIncompleteReason
+	}
+	return extensionv1.HookJobCompletedReason
 }
 
 // Workload returns a client for a workload cluster, created from the kubeconfig Secret. The client

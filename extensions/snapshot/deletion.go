@@ -43,7 +43,9 @@ func (d deletion) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error)
 		// The caller is stopping. That says nothing about the cluster.
 		return hooks.Outcome{}, ctx.Err()
 	}
-	return d.outcome(came, job), nil
+	outcome := d.outcome(came, job)
+	outcome.Final = outcome.Done
+	return outcome, nil
 }
 
 // outcome allows the deletion if there is a snapshot, if there cannot be one, or if the time is
@@ -62,7 +64,7 @@ func (d deletion) outcome(came result, job hooks.Job) hooks.Outcome {
 		// External etcd is not deleted with the Cluster.
 		return hooks.Outcome{Done: true, Incomplete: !came.external, Message: "no final etcd snapshot was taken: " + came.problem}
 	case left <= 0:
-		return hooks.Outcome{Done: true, Incomplete: true, Ended: end, Message: fmt.Sprintf("no final etcd snapshot was taken within %s: %s", given, came.problem)}
+		return hooks.Outcome{Done: true, Incomplete: true, Message: fmt.Sprintf("no final etcd snapshot was taken within %s: %s", given, came.problem)}
 	}
 	return hooks.Outcome{
 		Message:    fmt.Sprintf("waiting at most %s for a final etcd snapshot: %s", given, came.problem),

@@ -49,8 +49,9 @@ func newJob(image string, job hooks.Job, name snapshotjob.Name, credentials map[
 	}
 	made.Spec = batchv1.JobSpec{
 		// The task makes another Job, and knows why this one failed.
-		BackoffLimit:          ptr.To[int32](0),
-		ActiveDeadlineSeconds: ptr.To(max(1, int64(job.Settings.SnapshotTimeout/time.Second))),
+		BackoffLimit:            ptr.To[int32](0),
+		TTLSecondsAfterFinished: made.Spec.TTLSecondsAfterFinished,
+		ActiveDeadlineSeconds:   ptr.To(max(1, int64(job.Settings.SnapshotTimeout/time.Second))),
 		Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 			RestartPolicy: corev1.RestartPolicyNever,
 			// etcd listens on the addresses of its machine, and a machine may have an identity for

@@ -66,8 +66,6 @@ type result struct {
 	unreachable bool
 	// external means that the control plane does not run etcd.
 	external bool
-	// job is the Job that took the snapshot.
-	job workloadjob.Result
 	// started is when the Job was created that is running. It is zero if none is.
 	started time.Time
 }
@@ -158,7 +156,7 @@ func (t taker) follow(ctx context.Context, workload client.Client, wanted *batch
 	case found.State == workloadjob.Complete:
 		// Also with other settings than now: the snapshot before a deletion must be from before the
 		// clean-up.
-		return result{stored: outcomeOf(found), job: found}, deleteCredentials(ctx, workload, wanted)
+		return result{stored: outcomeOf(found)}, deleteCredentials(ctx, workload, wanted)
 	case found.Job.Annotations[specAnnotation] != wanted.Annotations[specAnnotation]:
 		return t.replace(ctx, workload, wanted, found)
 	case found.State == workloadjob.Failed && t.Clock.Since(found.Ended) < patience:
@@ -214,15 +212,6 @@ func deleteCredentials(ctx context.Context, workload client.Client, owner *batch
 	return client.IgnoreNotFound(workload.Delete(ctx, secret))
 }
 
-// release lets Kubernetes delete a Job whose result was read.
-func (t taker) release(ctx context.Context, job hooks.Job, complete workloadjob.Result) error {
-	workload, err := t.Workload(ctx, job.Key())
-	if err != nil {
-		return err
-	}
-	return complete.Expire(ctx, workload, time.Hour)
-}
-
 // problemOf returns why a Job failed. What its program says is more useful than what Kubernetes says.
 func problemOf(failed workloadjob.Result) string {
 	if answer, ok := snapshotjob.DecodeAnswer(failed.Said); ok && answer.Problem != "" {
@@ -233,7 +222,7 @@ func problemOf(failed workloadjob.Result) string {
 
 // outcomeOf returns where a Job has stored a snapshot, and what it contains, for restoring it.
 func outcomeOf(complete workloadjob.Result) hooks.Outcome {
-	outcome := hooks.Outcome{Done: true, Message: "an etcd snapshot is stored", Ended: complete.Ended, SnapshotTime: complete.Ended}
+	outcome := hooks.Outcome{Done: true, Message: "an etcd snapshot is stored", SnapshotTime: complete.Ended}
 	if request, err := snapshotjob.ParseRequest(complete.Job.Spec.Template.Spec.Containers[0].Args); err == nil {
 		location := snapshotjob.Location(request.URL) + " as " + request.Name.Database()
 		outcome.Message += " in " + location

@@ -155,15 +155,12 @@ func TestUpgradeWaitsForTheJob(t *testing.T) {
 
 	s.clock.SetTime(since.Add(time.Minute))
 	s.end(batchv1.JobComplete, record)
-	stored := s.upgrade()
-	s.Expect(stored).To(Equal(hooks.Outcome{
+	s.Expect(s.upgrade()).To(Equal(hooks.Outcome{
 		Done: true, Message: "an etcd snapshot is stored in " + location + ": revision 7, members 1",
 		Report: "etcd snapshot: " + location + "\ntaken: 2026-01-02T03:04:04Z\nsize: 4096 bytes\nsha256: abc\n" +
 			"hash: ef, revision: 7, keys: 5\nmembers: m1\netcd version: 3.6.0",
-		Ended: stored.Ended, SnapshotTime: since.Add(-time.Second),
+		SnapshotTime: since.Add(-time.Second),
 	}))
-	s.Expect(stored.Ended).To(BeTemporally("==", s.clock.Now()))
-	s.Expect(s.onlyJob().Spec.TTLSecondsAfterFinished).To(HaveValue(BeEquivalentTo(3600)), "its result was read")
 
 	s.job.Attempt = 2
 	s.Expect(s.upgrade().Done).To(BeFalse(), "another attempt needs a snapshot of its own")
@@ -233,6 +230,7 @@ func TestCredentialsAreInTheWorkloadClusterOnlyWhileTheJobRuns(t *testing.T) {
 	s.upgrade()
 	s.upgrade()
 	s.Expect(s.secrets()).To(ConsistOf(HaveField("Data", given.Data)), "another credential needs no patience")
+	s.Expect(s.onlyJob().Spec.TTLSecondsAfterFinished).To(HaveValue(BeEquivalentTo(3600)), "even if nobody looks at the Job again")
 	text := fmt.Sprint(s.jobs())
 	s.Expect(text).NotTo(ContainSubstring("hunter"))
 	s.end(batchv1.JobComplete, record)
@@ -342,7 +340,7 @@ func TestDeletionEnds(t *testing.T) {
 	s.Expect(at(5*time.Minute - time.Second)).To(Equal(hooks.Outcome{Message: waiting, RetryAfter: time.Second}))
 	for range 2 {
 		s.Expect(at(5 * time.Minute)).To(Equal(hooks.Outcome{
-			Done: true, Incomplete: true, Ended: since.Add(5 * time.Minute),
+			Done: true, Incomplete: true, Final: true,
 			Message: "no final etcd snapshot was taken within 5m0s: the workload cluster cannot be reached: no answer",
 		}))
 	}
@@ -365,7 +363,7 @@ func TestDeletionWithTheSnapshot(t *testing.T) {
 	s.end(batchv1.JobComplete, record)
 	first := s.deletion()
 	s.Expect(first.Message).To(HavePrefix("an etcd snapshot is stored in s3://bucket/foo as u1/default.quick/final/before-deletion.db: revision 7"))
-	s.Expect(s.onlyJob().Spec.TTLSecondsAfterFinished).To(BeNil(), "it is needed until the clean-up has ended")
+	s.Expect(first.Final).To(BeTrue(), "its Job may be gone before the clean-up has ended")
 	s.job.Settings.SnapshotURL = "s3://another"
 	s.clock.SetTime(since.Add(time.Hour))
 	s.Expect(s.deletion()).To(Equal(first), "a snapshot from after the clean-up would lack what that deletes")
@@ -373,10 +371,10 @@ func TestDeletionWithTheSnapshot(t *testing.T) {
 
 func TestDeletionWithoutASnapshot(t *testing.T) {
 	s := newStory(t, "etcd:\n  external: {}\n", nil)
-	s.Expect(s.deletion()).To(Equal(hooks.Outcome{Done: true, Message: "no final etcd snapshot was taken: the control plane does not run etcd"}))
+	s.Expect(s.deletion()).To(Equal(hooks.Outcome{Done: true, Final: true, Message: "no final etcd snapshot was taken: the control plane does not run etcd"}))
 	s = newStory(t, "", nil)
 	s.Expect(s.deletion()).To(Equal(hooks.Outcome{
-		Done: true, Incomplete: true, Message: "no final etcd snapshot was taken: kubeadm has not created the control plane, so nothing is known about its etcd",
+		Done: true, Incomplete: true, Final: true, Message: "no final etcd snapshot was taken: kubeadm has not created the control plane, so nothing is known about its etcd",
 	}))
 	s.job.Cluster.Status.Initialization.ControlPlaneInitialized = nil
 	s.Expect(s.deletion()).To(Equal(hooks.Outcome{Done: true, Message: "no final etcd snapshot was taken: the control plane was never initialized"}))

@@ -41,7 +41,7 @@ func (u upgrade) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) 
 	})
 	switch {
 	case came.problem == "":
-		return came.stored, u.taker.release(ctx, job, came.job)
+		return came.stored, nil
 	case came.unreachable && job.Settings.SnapshotExternalEtcd == hooks.Skip:
 		return hooks.Outcome{Done: true, Message: "no etcd snapshot was taken, as the setting snapshotExternalEtcd allows: " + came.problem}, nil
 	case came.unreachable:

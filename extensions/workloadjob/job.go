@@ -27,6 +27,9 @@ const (
 	hookLabel = "foo.cluster.x-k8s.io/hook"
 	// FieldOwner is the field manager for writes to workload clusters.
 	FieldOwner = client.FieldOwner("foo-runtime-extension")
+	// life is how long a Job stays after it has ended, unless it asks for more. Nobody may be left to
+	// delete it, for example because its hook is skipped.
+	life = time.Hour
 	// mostPods is how many Pods of a Job are read.
 	mostPods = 100
 )
@@ -63,7 +66,7 @@ func unfinished(format string, arguments ...any) Result {
 }
 
 // Identify names a Job after the work that it is for, so that it is created only once. The Job stays
-// until it is deleted or Expire was called.
+// for at least an hour after it has ended, so that its result is found.
 func Identify(made *batchv1.Job, purpose string, job hooks.Job) {
 	identity := []string{string(job.Cluster.UID), job.Config, job.Hook, job.From, job.To, fmt.Sprint(job.Attempt)}
 	sum := sha256.Sum256([]byte(strings.Join(identity, "\n")))
@@ -78,7 +81,7 @@ func Identify(made *batchv1.Job, purpose string, job hooks.Job) {
 	if made.Namespace == "" {
 		made.Namespace = metav1.NamespaceDefault
 	}
-	made.Spec.TTLSecondsAfterFinished = nil
+	made.Spec.TTLSecondsAfterFinished = ptr.To(max(ptr.Deref(made.Spec.TTLSecondsAfterFinished, 0), int32(life.Seconds())))
 	made.Status = batchv1.JobStatus{}
 }
 
@@ -114,16 +117,6 @@ func (r Result) Delete(ctx context.Context, workload client.Client) error {
 	}
 	err := workload.Delete(ctx, r.Job, client.PropagationPolicy(metav1.DeletePropagationBackground), client.Preconditions{UID: &r.Job.UID})
 	return client.IgnoreNotFound(err)
-}
-
-// Expire lets Kubernetes delete a Job that has ended after its time to live.
-func (r Result) Expire(ctx context.Context, workload client.Client, life time.Duration) error {
-	if r.Job == nil {
-		return nil
-	}
-	before := client.MergeFrom(r.Job.DeepCopy())
-	r.Job.Spec.TTLSecondsAfterFinished = ptr.To(int32(life.Seconds()))
-	return client.IgnoreNotFound(workload.Patch(ctx, r.Job, before, FieldOwner))
 }
 
 // judge returns the state of a Job.

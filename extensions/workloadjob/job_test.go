@@ -69,7 +69,7 @@ func TestParseJob(t *testing.T) {
 	g.Expect(made.Namespace).To(Equal("default"))
 	g.Expect(made.GenerateName).To(BeEmpty())
 	g.Expect(made.Labels).To(Equal(map[string]string{"app": "mine", hookLabel: "AfterClusterUpgrade"}))
-	g.Expect(made.Spec.TTLSecondsAfterFinished).To(BeNil(), "a Job that goes before its result was read would be made again")
+	g.Expect(made.Spec.TTLSecondsAfterFinished).To(HaveValue(BeEquivalentTo(3600)), "a Job that is gone before its result was read would be created again")
 
 	again := made.DeepCopy()
 	Identify(again, "conformance", one)

@@ -19,14 +19,8 @@ import (
 // Key is the key of a ConfigMap that holds a Job.
 const Key = "job.yaml"
 
-const (
-	// lookTimeout bounds one look at a Job, so that an unresponsive cluster does not hold up the
-	// others.
-	lookTimeout = 20 * time.Second
-	// defaultLife is how long a supplied Job stays after it has ended, if it does not specify that
-	// itself.
-	defaultLife = time.Hour
-)
+// lookTimeout bounds one look at a Job, so that an unresponsive cluster does not hold up the others.
+const lookTimeout = 20 * time.Second
 
 // Supplied is a Job that users supply in a ConfigMap of the management cluster.
 type Supplied struct {
@@ -59,23 +53,18 @@ func (s Supplied) Run(ctx context.Context, job hooks.Job, configMap string) Resu
 	return Run(ctx, workload, wanted)
 }
 
-// End releases a Job whose result is no longer needed. A Job that has ended is deleted after its
-// ttlSecondsAfterFinished, by default an hour; another one immediately.
-func (s Supplied) End(ctx context.Context, job hooks.Job, configMap string, result Result) error {
+// End deletes a Job that is still running, although its result is no longer needed.
+func (s Supplied) End(ctx context.Context, job hooks.Job, result Result) error {
+	if result.State != Open {
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	workload, err := s.Workload(ctx, job.Key())
 	if err != nil {
 		return fmt.Errorf("the workload cluster cannot be reached: %w", err)
 	}
-	if result.State == Open {
-		return result.Delete(ctx, workload)
-	}
-	life := defaultLife
-	if supplied, err := s.read(ctx, job, configMap); err == nil && supplied.Spec.TTLSecondsAfterFinished != nil {
-		life = time.Duration(*supplied.Spec.TTLSecondsAfterFinished) * time.Second
-	}
-	return result.Expire(ctx, workload, life)
+	return result.Delete(ctx, workload)
 }
 
 // read returns the Job in a ConfigMap.

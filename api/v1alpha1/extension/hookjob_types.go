@@ -92,6 +92,36 @@ type HookJobSpec struct {
 	RequestTime metav1.Time `json:"requestTime,omitempty,omitzero"`
 }
 
+// HookJobTask is a task of a HookJob that has ended and is not repeated.
+type HookJobTask struct {
+	// setting is the name of the setting that asks for the task.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Setting string `json:"setting,omitempty"`
+
+	// endTime is when the task ended. The timeouts of the next task count from it.
+	// +required
+	EndTime metav1.Time `json:"endTime,omitempty,omitzero"`
+
+	// reason is Completed, or Incomplete if the task ended without what the setting asks for.
+	// +required
+	// +kubebuilder:validation:Enum=Completed;Incomplete
+	Reason string `json:"reason,omitempty"`
+
+	// message describes how the task ended.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32768
+	Message string `json:"message,omitempty"`
+
+	// report describes what was found or done, one line each.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=262144
+	Report string `json:"report,omitempty"`
+}
+
 // HookJobStatus is the progress of a HookJob.
 // +kubebuilder:validation:MinProperties=1
 type HookJobStatus struct {
@@ -106,6 +136,13 @@ type HookJobStatus struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	Attempt int32 `json:"attempt,omitempty"`
+
+	// ended has the tasks that have ended and are not repeated, such as a backup before a deletion.
+	// +optional
+	// +listType=map
+	// +listMapKey=setting
+	// +kubebuilder:validation:MaxItems=16
+	Ended []HookJobTask `json:"ended,omitempty"`
 
 	// completionTime is when the attempt was completed.
 	// +optional
