@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -53,6 +54,8 @@ const (
 // result is the progress of an object, and the reason.
 type result struct {
 	object *unstructured.Unstructured
+	// uid is the UID of the object in the cluster, if it was applied.
+	uid    types.UID
 	state  state
 	reason string
 }
@@ -64,6 +67,7 @@ func applyOne(ctx context.Context, to client.Client, addon *extensionv1.Addon, w
 	made := result{object: wanted}
 	err := applyObject(ctx, to, addon.Name, object)
 	if err == nil {
+		made.uid = object.GetUID()
 		made.state, made.reason = readiness(object)
 		return made, nil
 	}

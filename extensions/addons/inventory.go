@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -79,17 +80,18 @@ func (i *inventory) change(ctx context.Context, to client.Client, addon string, 
 }
 
 // prune deletes objects of an add-on, last those that others depend on. It keeps those that no
-// longer have the label of the add-on.
-func prune(ctx context.Context, from client.Client, addon string, objects sets.Set[identity]) error {
+// longer have the label of the add-on, and those that were applied under another name: a manifest may
+// give a namespace to an object that has none, or name its kind in another group.
+func prune(ctx context.Context, from client.Client, addon string, objects sets.Set[identity], applied sets.Set[types.UID]) error {
 	for _, one := range slices.SortedFunc(maps.Keys(objects), func(a, b identity) int { return compareKinds(b.kind, a.kind) }) {
-		if err := pruneOne(ctx, from, addon, one); err != nil {
+		if err := pruneOne(ctx, from, addon, one, applied); err != nil {
 			return fmt.Errorf("deleting %s, which the add-on no longer contains: %w", one, err)
 		}
 	}
 	return nil
 }
 
-func pruneOne(ctx context.Context, from client.Client, addon string, one identity) error {
+func pruneOne(ctx context.Context, from client.Client, addon string, one identity, applied sets.Set[types.UID]) error {
 	mapping, err := from.RESTMapper().RESTMapping(one.kind)
 	if meta.IsNoMatchError(err) {
 		return nil // It was deleted with its kind.
@@ -103,7 +105,7 @@ func pruneOne(ctx context.Context, from client.Client, addon string, one identit
 	}
 	object := &metav1.PartialObjectMetadata{}
 	object.SetGroupVersionKind(mapping.GroupVersionKind)
-	if err := from.Get(ctx, key, object); err != nil || object.Labels[AddonLabel] != addon {
+	if err := from.Get(ctx, key, object); err != nil || object.Labels[AddonLabel] != addon || applied.Has(object.UID) {
 		return client.IgnoreNotFound(err)
 	}
 	err = from.Delete(ctx, object, client.Preconditions{UID: &object.UID}, client.PropagationPolicy(metav1.DeletePropagationBackground))

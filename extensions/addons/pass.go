@@ -12,6 +12,7 @@ import (
 	"github.com/blang/semver/v4"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/discovery"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -183,12 +184,14 @@ func (p *pass) defines(kind schema.GroupKind) bool {
 // prune deletes what add-ons no longer contain, once all of them are ready. Until then, an object
 // could be one that another add-on will contain.
 func (p *pass) prune(ctx context.Context) error {
-	wanted := sets.New[identity]()
+	applied := sets.New[types.UID]()
 	for i := range p.contents {
 		if p.contents[i].problem != "" {
 			return nil
 		}
-		wanted = wanted.Union(identities(p.contents[i].objects))
+		for _, result := range p.contents[i].results {
+			applied.Insert(result.uid)
+		}
 	}
 	if p.beforeStep {
 		return nil
@@ -200,7 +203,7 @@ func (p *pass) prune(ctx context.Context) error {
 			continue
 		}
 		dropped := p.stored.objects[one.addon.Name].Difference(identities(one.objects))
-		err := prune(ctx, p.workload, one.addon.Name, dropped.Difference(wanted))
+		err := prune(ctx, p.workload, one.addon.Name, dropped, applied)
 		if err == nil {
 			err = p.stored.change(ctx, p.workload, one.addon.Name, nil, dropped)
 		}

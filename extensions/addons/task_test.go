@@ -17,6 +17,7 @@ import (
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -269,6 +270,20 @@ var _ = Describe("Add-ons", func() {
 		Expect(management.Client.Delete(ctx, other)).To(Succeed())
 		Expect(w.run(ctx, task, "").Done).To(BeTrue())
 		Expect(w.value(ctx, "moved")).To(Equal("2"), "the objects of a deleted add-on stay")
+	})
+
+	// Charts often give a namespace to objects that have none.
+	It("keep an object that a manifest names in another way", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		role := func(namespace string) string {
+			return fmt.Sprintf("apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: %s%s}\nrules: []\n", w.namespace, namespace)
+		}
+		addon := w.addon(ctx, "cni", 0, "", role(", namespace: kube-system"))
+		Expect(w.run(ctx, New(options()), "").Done).To(BeTrue())
+		w.change(ctx, addon, func(spec *extensionv1.AddonSpec) { spec.Variants[0].Template = role("") })
+		Expect(w.run(ctx, New(options()), "").Done).To(BeTrue())
+		found := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}}
+		Expect(workload.Client.Get(ctx, client.ObjectKeyFromObject(found), found)).To(Succeed())
 	})
 
 	// A former leader may still be at work.
