@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
 	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/v1alpha1/extension"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
@@ -106,11 +108,10 @@ func (c *content) deferred() []string {
 }
 
 // progress returns the progress in a Cluster, for the status of the Addon.
-func (c *content) progress(cluster, failure string) extensionv1.AddonCluster {
-	entry := extensionv1.AddonCluster{
-		Name: cluster, State: extensionv1.AddonWaiting, Message: oneLine(cmp.Or(c.problem, failure)),
-		KubernetesVersion: cmp.Or(c.version, entryOf(c.addon, cluster).KubernetesVersion),
-	}
+func (c *content) progress(cluster *clusterv1.Cluster, failure string) extensionv1.AddonCluster {
+	entry := entryOf(c.addon, cluster)
+	entry.State, entry.Message, entry.Hash = extensionv1.AddonWaiting, oneLine(cmp.Or(c.problem, failure)), ""
+	entry.KubernetesVersion = cmp.Or(c.version, entry.KubernetesVersion)
 	switch {
 	case c.missing:
 		entry.State, entry.Message = extensionv1.AddonNoVariant, ""

@@ -73,7 +73,7 @@ func (p *pass) read(ctx context.Context) error {
 	for i := range p.contents {
 		addon, wanted := p.contents[i].addon, version
 		if p.job.To == "" {
-			wanted = later(version, entryOf(addon, p.job.Cluster.Name).KubernetesVersion)
+			wanted = later(version, entryOf(addon, p.job.Cluster).KubernetesVersion)
 		}
 		p.contents[i] = read(ctx, p.Client, addon, p.job.Cluster, wanted)
 	}

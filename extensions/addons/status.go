@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/retry"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/v1alpha1/extension"
@@ -23,13 +24,20 @@ import (
 // named is how many waiting Clusters the condition of an Addon names.
 const named = 3
 
-// entryOf returns the progress of an add-on in a Cluster, as recorded in its status.
-func entryOf(addon *extensionv1.Addon, cluster string) extensionv1.AddonCluster {
-	i := slices.IndexFunc(addon.Status.Clusters, func(entry extensionv1.AddonCluster) bool { return entry.Name == cluster })
-	if i < 0 {
-		return extensionv1.AddonCluster{}
+// entryOf returns the progress of an add-on in a Cluster, as recorded in its status. It has only the
+// names of the Cluster if nothing is recorded.
+func entryOf(addon *extensionv1.Addon, cluster *clusterv1.Cluster) extensionv1.AddonCluster {
+	for _, entry := range addon.Status.Clusters {
+		if entry.Name == cluster.Name && entry.UID == cluster.UID {
+			return entry
+		}
 	}
-	return addon.Status.Clusters[i]
+	return extensionv1.AddonCluster{Name: cluster.Name, UID: cluster.UID}
+}
+
+// mentions reports whether the status of an add-on has a Cluster of this name.
+func mentions(addon *extensionv1.Addon, cluster string) bool {
+	return slices.ContainsFunc(addon.Status.Clusters, func(entry extensionv1.AddonCluster) bool { return entry.Name == cluster })
 }
 
 // record records the progress of an add-on in a Cluster in its status. It removes the entry of the

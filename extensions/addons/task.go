@@ -69,7 +69,7 @@ func (t *Task) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
 	pass.do(ctx)
 	for i := range pass.contents {
 		one := &pass.contents[i]
-		if err := record(ctx, t.Client, one.addon, one.progress(job.Cluster.Name, pass.failure)); err != nil {
+		if err := record(ctx, t.Client, one.addon, one.progress(job.Cluster, pass.failure)); err != nil {
 			return hooks.Outcome{}, err
 		}
 	}

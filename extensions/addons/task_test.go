@@ -79,12 +79,15 @@ func (w world) change(ctx context.Context, addon *extensionv1.Addon, edit func(*
 	Expect(management.Client.Patch(ctx, addon, patch)).To(Succeed())
 }
 
-// entry returns what an add-on records about the Cluster.
+// entry returns what an add-on records about the Cluster. It is empty if that is nothing.
 func (w world) entry(ctx context.Context, name string) extensionv1.AddonCluster {
 	GinkgoHelper()
 	addon := &extensionv1.Addon{}
 	Expect(management.Client.Get(ctx, client.ObjectKey{Namespace: w.namespace, Name: name}, addon)).To(Succeed())
-	return entryOf(addon, w.cluster.Name)
+	if !mentions(addon, w.cluster.Name) {
+		return extensionv1.AddonCluster{}
+	}
+	return entryOf(addon, w.cluster)
 }
 
 // run runs a task once.
@@ -345,6 +348,15 @@ var _ = Describe("Add-ons", func() {
 		Expect(outcome.Message).To(Equal("applied 1 objects of the add-ons pools; after has no variant for v1.38.0; before has no variant for v1.38.0"))
 		Expect(values()).To(Equal([]string{"new v1.37.0", "new v1.37.0"}), "they stay as they are")
 		Expect(w.entry(ctx, "after").State).To(Equal(extensionv1.AddonNoVariant))
+	})
+
+	It("take nothing that is recorded about an earlier Cluster with the same name for true", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		addon := w.addon(ctx, "cni", 0, "1.36.x", in("one", "old"), "1.37.x", in("one", "new"))
+		addon.Status.Clusters = []extensionv1.AddonCluster{{Name: w.cluster.Name, State: extensionv1.AddonApplied, KubernetesVersion: "v1.37.0"}}
+		Expect(management.Client.Status().Update(ctx, addon)).To(Succeed())
+		Expect(w.run(ctx, New(options()), "").Done).To(BeTrue())
+		Expect(w.value(ctx, "one")).To(Equal("old"))
 	})
 
 	It("are waited for, with words that stay the same, until what is wrong is corrected", func(ctx SpecContext) {

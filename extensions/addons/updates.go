@@ -95,7 +95,7 @@ func (u *updater) Reconcile(ctx context.Context, request reconcile.Request) (rec
 		wanted = selected(addons.Items, cluster)
 	}
 	for i := range addons.Items {
-		if slices.Contains(wanted, &addons.Items[i]) || entryOf(&addons.Items[i], request.Name).State == "" {
+		if slices.Contains(wanted, &addons.Items[i]) || !mentions(&addons.Items[i], request.Name) {
 			continue
 		}
 		if err := record(ctx, u.Client, &addons.Items[i], extensionv1.AddonCluster{Name: request.Name}); err != nil {
@@ -120,7 +120,7 @@ func (u *updater) current(ctx context.Context, addon *extensionv1.Addon, cluster
 }
 
 func (u *updater) matches(ctx context.Context, addon *extensionv1.Addon, cluster *clusterv1.Cluster) bool {
-	entry := entryOf(addon, cluster.Name)
+	entry := entryOf(addon, cluster)
 	if entry.State != extensionv1.AddonApplied && entry.State != extensionv1.AddonNoVariant {
 		return false
 	}
@@ -139,8 +139,8 @@ func (u *updater) update(ctx context.Context, cluster *clusterv1.Cluster, outdat
 	})
 	if reason := obstacle(cluster, installing); reason != "" {
 		for _, addon := range outdated {
-			entry := entryOf(addon, cluster.Name)
-			entry.Name, entry.State, entry.Message, entry.Hash = cluster.Name, extensionv1.AddonWaiting, reason, ""
+			entry := entryOf(addon, cluster)
+			entry.State, entry.Message, entry.Hash = extensionv1.AddonWaiting, reason, ""
 			if err := record(ctx, u.Client, addon, entry); err != nil {
 				return err
 			}

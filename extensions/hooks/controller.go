@@ -263,7 +263,7 @@ func (w *worker) note(ctx context.Context, known *extensionv1.HookJob, cluster *
 	return nil
 }
 
-func shorten(report string) string { 
+func shorten(report string) string {
 	return strings.ToValidUTF8(report[:min(len(report), longestReport)], "")
 }
 

@@ -3,7 +3,10 @@
 
 package extension
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
 
 const (
 	// AddonAppliedCondition is True if all selected Clusters have the add-on and it is ready there.
@@ -111,6 +114,13 @@ type AddonCluster struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name,omitempty"`
+
+	// uid is the UID of the Cluster, to tell it from an earlier one with the same name.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	UID types.UID `json:"uid,omitempty"`
 
 	// state is the progress: Applied, NoVariant or Waiting.
 	// +required
