@@ -215,6 +215,7 @@ func TestTemplatesOfV1Beta1ArePatched(t *testing.T) {
 			item("Cluster", controlPlanePath, fmt.Sprintf(controlPlaneTemplate, "v1beta1", `"kubeadmConfigSpec":{"files":[{"path":"/a"},
 				{"path":"/etc/kubernetes/patches/etcd+json.yaml"},{"path":"/etc/kubernetes/patches/kube-apiserver+json.yaml"},
 				{"path":"/etc/kubernetes/patches/kube-controller-manager+json.yaml"},{"path":"/etc/kubernetes/patches/kube-scheduler+json.yaml"},
+				{"path":"/etc/kubernetes/patches/etcd+strategic.yaml"},{"path":"/etc/kubernetes/patches/kube-apiserver+strategic.yaml"},{"path":"/etc/kubernetes/patches/kube-controller-manager+strategic.yaml"},{"path":"/etc/kubernetes/patches/kube-scheduler+strategic.yaml"},
 				{"path":"/etc/kubernetes/patches/corednsdeployment+json.yaml"}]}`)),
 			given("fast", `true`),
 			fmt.Sprintf(controlPlaneTemplate, "v1beta1", `"kubeadmConfigSpec":{
@@ -224,6 +225,7 @@ func TestTemplatesOfV1Beta1ArePatched(t *testing.T) {
 				"files":[{"path":"/a"},
 				{"path":"/etc/kubernetes/patches/etcd+json.yaml"},{"path":"/etc/kubernetes/patches/kube-apiserver+json.yaml"},
 				{"path":"/etc/kubernetes/patches/kube-controller-manager+json.yaml"},{"path":"/etc/kubernetes/patches/kube-scheduler+json.yaml"},
+				{"path":"/etc/kubernetes/patches/etcd+strategic.yaml"},{"path":"/etc/kubernetes/patches/kube-apiserver+strategic.yaml"},{"path":"/etc/kubernetes/patches/kube-controller-manager+strategic.yaml"},{"path":"/etc/kubernetes/patches/kube-scheduler+strategic.yaml"},
 				{"path":"/etc/kubernetes/patches/corednsdeployment+json.yaml"}]}`),
 		},
 		"instance types": {
