@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util"
@@ -108,9 +109,9 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		Watches(&clusterv1.Machine{}, handler.EnqueueRequestsFromMapFunc(r.machineToPool), builder.WithPredicates(machineMatters())).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.secretToPools), builder.OnlyMetadata).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(clusterToPools), builder.WithPredicates(
-			hasFilterLabel, predicates.Any(mgr.GetScheme(), log,
+			hasFilterLabel, predicate.Or[client.Object](
 				predicates.ClusterPausedTransitionsOrInfrastructureProvisioned(mgr.GetScheme(), log),
-				predicates.ClusterControlPlaneInitialized(mgr.GetScheme(), log)))).
+				predicates.ClusterControlPlaneInitialized(mgr.GetScheme(), log), zonesChanged()))).
 		Watches(&infrav1.FooClusterIdentity{}, handler.EnqueueRequestsFromMapFunc(cloudidentity.ToObjects(r.client, &infrav1.FooMachinePoolList{})),
 			builder.WithPredicates(cloudidentity.Changed())).
 		WatchesRawSource(options.Events.Source(requestsFor, cloudevents.ListAll(r.client, &infrav1.FooMachinePoolList{}))).

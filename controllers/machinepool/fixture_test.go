@@ -107,6 +107,15 @@ func (s *story) change(how func(m *clusterv1.MachinePool)) {
 	Expect(suite.Client.Patch(s.ctx, s.machinePool, client.MergeFrom(before))).To(Succeed())
 }
 
+// changeCluster changes the status of the Cluster.
+func (s *story) changeCluster(how func(c *clusterv1.Cluster)) {
+	GinkgoHelper()
+	Expect(suite.Client.Get(s.ctx, client.ObjectKeyFromObject(s.cluster), s.cluster)).To(Succeed())
+	before := s.cluster.DeepCopy()
+	how(s.cluster)
+	Expect(suite.Client.Status().Patch(s.ctx, s.cluster, client.MergeFrom(before))).To(Succeed())
+}
+
 // changePool changes the FooMachinePool.
 func (s *story) changePool(how func(p *infrav1.FooMachinePool)) {
 	GinkgoHelper()

@@ -7,6 +7,7 @@ import (
 	"context"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
@@ -66,6 +67,16 @@ func (r *reconciler) machineToPool(ctx context.Context, machine client.Object) [
 		return nil
 	}
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: key.Namespace, Name: ref.Name}}}
+}
+
+// zonesChanged passes a Cluster whose failure domains change. Nothing else may happen to its pools
+// until the cloud replaces a lost instance, in one of the zones that it knows.
+func zonesChanged() predicate.Funcs {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, wasCluster := e.ObjectOld.(*clusterv1.Cluster)
+		after, isCluster := e.ObjectNew.(*clusterv1.Cluster)
+		return wasCluster && isCluster && !equality.Semantic.DeepEqual(before.Status.FailureDomains, after.Status.FailureDomains)
+	}}
 }
 
 // machineMatters passes the changes of a Machine that a decision about members may depend on.

@@ -113,6 +113,27 @@ var _ = Describe("The life of a pool", func() {
 		}
 	})
 
+	It("moves to the cluster's zones when they change, and keeps its instances", func() {
+		s := newStory(2, strategy(0, 1))
+		s.settles(2)
+		before := s.get(Default).Status.Revision
+		for _, domains := range [][]clusterv1.FailureDomain{{{Name: "zone-b"}, {Name: "zone-a"}}, {{Name: "zone-a"}}} {
+			s.changeCluster(func(c *clusterv1.Cluster) { c.Status.FailureDomains = domains })
+			var zones []string
+			for _, domain := range domains {
+				zones = append(zones, domain.Name)
+			}
+			Eventually(func(g Gomega) {
+				pool, err := suite.Cloud.GetPool(s.ctx, s.cloudName())
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(pool.Zones).To(ConsistOf(zones))
+			}).Should(Succeed(), "the cloud replaces lost instances on its own")
+		}
+		s.settles(2)
+		Expect(s.get(Default).Status.Revision).To(Equal(before))
+		Expect(s.drained).To(BeEmpty())
+	})
+
 	DescribeTable("keeps its instances if the desired size exceeds a limit",
 		func(replicas int32, reason, says string) {
 			DeferCleanup(suite.Cloud.SetLimits, cloud.Resources{})
