@@ -33,7 +33,7 @@ func TestTheHostNeverHasAnInterfaceWithoutItsMark(t *testing.T) {
 		change := <-changes
 		if attrs := change.Attrs(); attrs.Name == options.Name {
 			g.Expect(attrs.Alias).To(Equal(options.Alias))
-			up = change.IfInfomsg.Flags&unix.IFF_UP != 0
+			up = change.Flags&unix.IFF_UP != 0
 		}
 	}
 	g.Expect(bridge.Close()).To(Succeed())
