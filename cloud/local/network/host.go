@@ -23,11 +23,14 @@ func Check(options Options) error {
 	if err != nil {
 		return err
 	}
-	own := 0
-	if link != nil {
-		own = link.Attrs().Index
+	if link == nil {
+		return checkOverlap(options.Network, 0)
 	}
-	return checkOverlap(options.Network, own)
+	if kind := link.Type(); kind != "veth" {
+		return fmt.Errorf("interface %s is the %s that an earlier version of foocloud made for this state folder, with its instances and load balancers: "+
+			"remove that cloud with `foocloud destroy` first", options.Name, kind)
+	}
+	return checkOverlap(options.Network, link.Attrs().Index)
 }
 
 // findHost returns the host's interface, or nil if it does not exist. It returns an error if
@@ -40,7 +43,7 @@ func findHost(options Options) (netlink.Link, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look for interface %s: %w", options.Name, err)
 	}
-	if link.Type() != "veth" || link.Attrs().Alias != options.Alias {
+	if link.Attrs().Alias != options.Alias {
 		return nil, fmt.Errorf("interface %s exists (type %s) and was not made by this state folder: choose another name with --bridge, or remove it with `ip link delete %s` if nothing needs it",
 			options.Name, link.Type(), options.Name)
 	}

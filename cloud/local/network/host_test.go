@@ -60,3 +60,26 @@ func TestAPortWithoutItsOtherEndIsReplaced(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(bridge.Close()).To(Succeed())
 }
+
+// v0.1.0 had its bridge on the host.
+func TestTheBridgeOfAnEarlierVersionIsRemovedOnlyWithItsCloud(t *testing.T) {
+	g := NewWithT(t)
+	options := Options{
+		Name: "foomark3", Network: netip.MustParsePrefix("10.91.249.0/28"), Gateway: netip.MustParseAddr("10.91.249.1"),
+		Host: netip.MustParseAddr("10.91.249.2"), Alias: "foocloud test", Space: filepath.Join(t.TempDir(), "network"),
+	}
+	attrs := netlink.NewLinkAttrs()
+	attrs.Name = options.Name
+	earlier := &netlink.Bridge{LinkAttrs: attrs}
+	g.Expect(netlink.LinkAdd(earlier)).To(Succeed())
+	t.Cleanup(func() { _ = netlink.LinkDel(earlier) })
+	g.Expect(Check(options)).To(MatchError(ContainSubstring("was not made by this state folder")))
+	g.Expect(netlink.LinkSetAlias(earlier, options.Alias)).To(Succeed())
+	g.Expect(Check(options)).To(MatchError(ContainSubstring("earlier version")))
+	bridge, err := Ensure(options)
+	g.Expect(err).NotTo(HaveOccurred(), "so that the cloud can be removed")
+	g.Expect(bridge.Close()).To(Succeed())
+	g.Expect(Remove(options)).To(Succeed())
+	_, err = netlink.LinkByName(options.Name)
+	g.Expect(isMissing(err)).To(BeTrue(), "%v", err)
+}
