@@ -61,7 +61,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 	if err != nil {
 		return fmt.Errorf("runtime extension: %w", err)
 	}
-	if err := addons.SetupWithManager(mgr, adding(options)); err != nil {
+	if err := addons.SetupWithManager(mgr, clustersOf(options)); err != nil {
 		return fmt.Errorf("runtime extension: %w", err)
 	}
 	return hooks.SetupWithManager(mgr, hooks.Options{Tasks: tasks, Gone: options.Clusters.Forget, Controller: options.Controller})
@@ -69,29 +69,23 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 
 // tasks returns the tasks of each hook.
 func tasks(options Options) hooks.Tasks {
-	// The cache holds no ConfigMaps.
-	looking := checks.Options{Client: options.Live, Workload: options.Clusters.Client, Config: options.Clusters.Config, Versions: options.Versions}
-	smoke := []hooks.Task{checks.NewSmoke(looking)}
-	checking := checks.NewUpgrade(looking)
-	applying := addons.New(adding(options))
-	etcd := snapshot.Options{Client: options.Live, Workload: options.Clusters.Client, Image: options.SnapshotImage}
+	clusters := clustersOf(options)
+	looking := checks.Options{Clusters: clusters, Versions: options.Versions}
+	checking, smoke, applying := checks.NewUpgrade(looking), checks.NewSmoke(looking), addons.New(clusters)
+	etcd := snapshot.Options{Clusters: clusters, Image: options.SnapshotImage}
 	return hooks.Tasks{
 		hooks.BeforeClusterCreate:          {options.Quota},
 		hooks.AfterControlPlaneInitialized: {applying},
 		hooks.BeforeClusterUpgrade:         {checking},
-		hooks.BeforeControlPlaneUpgrade:    {checking, addons.BeforeStep(adding(options)), snapshot.BeforeControlPlaneUpgrade(etcd)},
-		hooks.AfterControlPlaneUpgrade:     append([]hooks.Task{applying}, smoke...),
-		hooks.BeforeWorkersUpgrade:         smoke,
-		hooks.AfterWorkersUpgrade:          smoke,
+		hooks.BeforeControlPlaneUpgrade:    {checking, addons.BeforeStep(clusters), snapshot.BeforeControlPlaneUpgrade(etcd)},
+		hooks.AfterControlPlaneUpgrade:     {applying, smoke},
+		hooks.BeforeWorkersUpgrade:         {smoke},
+		hooks.AfterWorkersUpgrade:          {smoke},
 		hooks.AfterClusterUpgrade:          {checks.NewConformance(looking)},
-		hooks.BeforeClusterDelete: {
-			snapshot.BeforeClusterDelete(etcd),
-			backup.New(backup.Options{Client: options.Live, Workload: options.Clusters.Client}),
-			cleanup.New(cleanup.Options{Workload: options.Clusters.Client}),
-		},
+		hooks.BeforeClusterDelete:          {snapshot.BeforeClusterDelete(etcd), backup.Task{Clusters: clusters}, cleanup.Task{Clusters: clusters}},
 	}
 }
 
-func adding(options Options) addons.Options {
-	return addons.Options{Client: options.Live, Workload: options.Clusters.Client, Config: options.Clusters.Config}
+func clustersOf(options Options) hooks.Clusters {
+	return hooks.Clusters{Client: options.Live, Workload: options.Clusters.Client, Config: options.Clusters.Config}
 }

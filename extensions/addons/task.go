@@ -7,29 +7,15 @@ import (
 	"context"
 	"fmt"
 
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/v1alpha1/extension"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
-// Options configures the tasks.
-type Options struct {
-	// Client reads Addons and Secrets of the management cluster without a cache, and writes the
-	// status of Addons.
-	Client client.Client
-	// Workload returns clients for workload clusters. They must find kinds that were defined
-	// after the clients were created.
-	Workload hooks.Workload
-	// Config returns how to connect to the API server of a workload cluster, to ask for its
-	// version.
-	Config func(ctx context.Context, cluster client.ObjectKey) (*rest.Config, error)
-}
-
 // Task applies the add-ons of a Cluster at one moment.
 type Task struct {
-	Options
+	hooks.Clusters
 
 	beforeStep bool
 }
@@ -42,11 +28,11 @@ var _ hooks.Task = &Task{}
 
 // New returns the task that applies all add-ons, once the control plane is initialized and after
 // each of its upgrade steps, and deletes what they no longer contain.
-func New(options Options) *Task { return &Task{Options: options} }
+func New(clusters hooks.Clusters) *Task { return &Task{Clusters: clusters} }
 
 // BeforeStep returns the task that applies add-ons before a step of the control plane, if they ask
 // for it, in the variants for the version that the step leads to.
-func BeforeStep(options Options) *Task { return &Task{Options: options, beforeStep: true} }
+func BeforeStep(clusters hooks.Clusters) *Task { return &Task{Clusters: clusters, beforeStep: true} }
 
 // Setting implements hooks.Task.
 func (*Task) Setting() string { return "addons" }

@@ -124,8 +124,8 @@ func (i *interrupted) Get(ctx context.Context, key client.ObjectKey, object clie
 	return err
 }
 
-func options() Options {
-	return Options{
+func options() hooks.Clusters {
+	return hooks.Clusters{
 		Client:   management.Client,
 		Workload: func(context.Context, client.ObjectKey) (client.Client, error) { return workload.Client, nil },
 		Config:   func(context.Context, client.ObjectKey) (*rest.Config, error) { return workload.Config, nil },

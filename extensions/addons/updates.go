@@ -26,13 +26,14 @@ import (
 // updater has add-ons applied again to a Cluster if their content or the Cluster changes: it
 // requests another attempt of the job that installed them.
 type updater struct {
-	Options
+	hooks.Clusters
+
 	cached client.Reader
 }
 
 // SetupWithManager adds the controller that has changed add-ons applied.
-func SetupWithManager(mgr ctrl.Manager, options Options) error {
-	u := &updater{Options: options, cached: mgr.GetCache()}
+func SetupWithManager(mgr ctrl.Manager, clusters hooks.Clusters) error {
+	u := &updater{Clusters: clusters, cached: mgr.GetCache()}
 	err := ctrl.NewControllerManagedBy(mgr).
 		Named("addons").
 		For(&clusterv1.Cluster{}, builder.WithPredicates(predicate.Or(

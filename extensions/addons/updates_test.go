@@ -45,7 +45,7 @@ func startControllers(ctx context.Context) {
 		Gone: func(client.ObjectKey) {},
 		Tasks: hooks.Tasks{
 			hooks.AfterControlPlaneInitialized: {New(options())},
-			hooks.BeforeClusterDelete:          {cleanup.New(cleanup.Options{Workload: options().Workload})},
+			hooks.BeforeClusterDelete:          {cleanup.Task{Clusters: options()}},
 		},
 	})).To(Succeed())
 	running, stop := context.WithCancel(context.Background())

@@ -9,9 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/workloadjob"
@@ -20,51 +18,28 @@ import (
 // lookAgain is when to look again at a Job that has not succeeded.
 const lookAgain = 5 * time.Second
 
-// Options configures the task.
-type Options struct {
-	// Client reads ConfigMaps of the management cluster.
-	Client client.Reader
-	// Workload connects to workload clusters. Its clients must know core and batch.
-	Workload hooks.Workload
-	// Clock tells the time. Nil means the real clock.
-	Clock clock.PassiveClock
-}
-
-// task is the task of the hook BeforeClusterDelete.
-type task struct {
-	volumes workloadjob.Supplied
-	clock   clock.PassiveClock
-}
-
-// New returns the task for BeforeClusterDelete. It must come before the clean-up.
-func New(options Options) hooks.Task {
-	if options.Clock == nil {
-		options.Clock = clock.RealClock{}
-	}
-	return task{
-		volumes: workloadjob.Supplied{Client: options.Client, Workload: options.Workload, Purpose: "volume-backup", Setting: "volumeBackupJob"},
-		clock:   options.Clock,
-	}
-}
+// Task is the task of BeforeClusterDelete. It must come before the clean-up.
+type Task struct{ hooks.Clusters }
 
 // Setting implements hooks.Task.
-func (task) Setting() string { return "volumeBackupJob" }
+func (Task) Setting() string { return "volumeBackupJob" }
 
 // Run implements hooks.Task.
-func (t task) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
+func (t Task) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
 	if !ptr.Deref(job.Cluster.Status.Initialization.ControlPlaneInitialized, false) {
 		return hooks.Outcome{Done: true, Message: "no volumes were backed up: the control plane was never initialized"}, nil
 	}
-	result := t.volumes.Run(ctx, job, job.Settings.VolumeBackupJob)
+	volumes := workloadjob.Supplied{Clusters: t.Clusters, Purpose: "volume-backup", Setting: "volumeBackupJob"}
+	result := volumes.Run(ctx, job, job.Settings.VolumeBackupJob)
 	if ctx.Err() != nil {
 		// The caller is stopping. That says nothing about the Job.
 		return hooks.Outcome{}, ctx.Err()
 	}
-	return outcome(result, job, t.clock.Now()), nil
+	return outcome(result, job), nil
 }
 
 // outcome decides whether the deletion may continue, and whether the clean-up may follow.
-func outcome(result workloadjob.Result, job hooks.Job, now time.Time) hooks.Outcome {
+func outcome(result workloadjob.Result, job hooks.Job) hooks.Outcome {
 	given, end := job.Settings.VolumeBackupTimeout, job.Since.Add(job.Settings.VolumeBackupTimeout)
 	text, report := result.Text, strings.Join(append([]string{"volume backup: " + result.Text}, result.Conditions...), "\n")
 	if result.State == workloadjob.Failed {
@@ -73,9 +48,9 @@ func outcome(result workloadjob.Result, job hooks.Job, now time.Time) hooks.Outc
 	switch {
 	case result.State == workloadjob.Complete:
 		return hooks.Outcome{Done: true, Message: "the volumes were backed up: " + text, Report: report, Final: true}
-	case now.Before(end):
+	case job.Now.Before(end):
 		return hooks.Outcome{
-			Message: fmt.Sprintf("waiting for the backup of the volumes: %s", text), Report: report, RetryAfter: min(lookAgain, end.Sub(now)),
+			Message: fmt.Sprintf("waiting for the backup of the volumes: %s", text), Report: report, RetryAfter: min(lookAgain, end.Sub(job.Now)),
 		}
 	case job.Settings.VolumeBackupOnTimeout == hooks.Continue:
 		return hooks.Outcome{

@@ -45,7 +45,7 @@ func TestOutcome(t *testing.T) {
 			Report: "volume backup: Job v/b has not finished"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			NewWithT(t).Expect(outcome(test.result, hooks.Job{Settings: test.settings, Since: since}, since.Add(test.after))).To(Equal(test.want))
+			NewWithT(t).Expect(outcome(test.result, hooks.Job{Settings: test.settings, Since: since, Now: since.Add(test.after)})).To(Equal(test.want))
 		})
 	}
 }

@@ -38,7 +38,7 @@ func (c conformance) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, err
 		ran := c.supplied().Run(ctx, job, configMap)
 		result.job = &ran
 	}
-	outcome := result.outcome(job.Settings.ConformanceChecksTimeout, time.Since(job.Since))
+	outcome := result.outcome(job.Settings.ConformanceChecksTimeout, job.Now.Sub(job.Since))
 	if outcome.Done && result.job != nil {
 		if err := c.supplied().End(ctx, job, *result.job); err != nil {
 			// The next upgrade does not wait for this.
@@ -49,7 +49,7 @@ func (c conformance) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, err
 }
 
 func (c conformance) supplied() workloadjob.Supplied {
-	return workloadjob.Supplied{Client: c.Client, Workload: c.Workload, Purpose: "conformance", Setting: "conformanceJob"}
+	return workloadjob.Supplied{Clusters: c.Clusters, Purpose: "conformance", Setting: "conformanceJob"}
 }
 
 // results are the results of one look.

@@ -13,7 +13,6 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
@@ -33,14 +32,8 @@ const (
 
 // Options configures the tasks.
 type Options struct {
-	// Client reads ConfigMaps of the management cluster, including those without a label.
-	Client client.Reader
-	// Workload connects to workload clusters. Its clients must know core and the groups apps,
-	// batch, discovery and policy.
-	Workload hooks.Workload
-	// Config returns how to connect to a workload cluster, for paths that are not objects:
-	// /readyz, /livez and /metrics.
-	Config func(ctx context.Context, cluster client.ObjectKey) (*rest.Config, error)
+	hooks.Clusters
+
 	// Versions returns the Kubernetes versions that are available for the machines of a
 	// cluster, or nil if they are unknown. If Versions itself is nil, versions are not checked.
 	Versions func(ctx context.Context, cluster client.ObjectKey) ([]string, error)

@@ -29,7 +29,7 @@ func (smoke) Setting() string { return "smokeChecks" }
 // Run implements hooks.Task.
 func (s smoke) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
 	parts, checks := smokeFindings(job.Hook)
-	return smokeOutcome(find(s.observe(ctx, job.Key(), parts...), job, checks), job.Settings, time.Since(job.Since)), nil
+	return smokeOutcome(find(s.observe(ctx, job.Key(), parts...), job, checks), job.Settings, job.Now.Sub(job.Since)), nil
 }
 
 // smokeFindings returns the checks for a hook, and the parts that they need.

@@ -65,13 +65,15 @@ func start(ctx context.Context, stopTimeout time.Duration) *world {
 	c, err := client.New(config, client.Options{Scheme: clientgoscheme.Scheme})
 	Expect(err).NotTo(HaveOccurred())
 	w := &world{environment: environment, client: c, options: checks.Options{
-		Client:   c,
-		Workload: func(context.Context, client.ObjectKey) (client.Client, error) { return c, nil },
-		Config:   func(context.Context, client.ObjectKey) (*rest.Config, error) { return config, nil },
+		Clusters: hooks.Clusters{
+			Client:   c,
+			Workload: func(context.Context, client.ObjectKey) (client.Client, error) { return c, nil },
+			Config:   func(context.Context, client.ObjectKey) (*rest.Config, error) { return config, nil },
+		},
 		Versions: func(context.Context, client.ObjectKey) ([]string, error) { return []string{"v1.36.3", "v1.37.0"}, nil },
 	}}
 	Eventually(func() (hooks.Outcome, error) {
-		job := hooks.Job{Hook: "AfterWorkersUpgrade", To: "v1.36.3", Cluster: cluster(), Since: time.Now()}
+		job := hooks.Job{Hook: "AfterWorkersUpgrade", To: "v1.36.3", Cluster: cluster(), Since: time.Now(), Now: time.Now()}
 		return checks.NewSmoke(w.options).Run(ctx, job)
 	}).Should(HaveField("Done", true), "an API server serves before its /readyz says so")
 	return w
@@ -117,6 +119,7 @@ func cluster() *clusterv1.Cluster {
 func run(ctx context.Context, task hooks.Task, job hooks.Job) hooks.Outcome {
 	GinkgoHelper()
 	job.Cluster = cluster()
+	job.Now = time.Now()
 	if job.Since.IsZero() {
 		job.Since = time.Now()
 	}

@@ -10,7 +10,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -22,36 +21,15 @@ import (
 // server that hangs cannot hold a Cluster.
 const patience = 30 * time.Second
 
-// Options configures the task.
-type Options struct {
-	// Workload returns clients for workload clusters. They must know the kinds of core, apps
-	// and batch.
-	Workload hooks.Workload
-	// Clock tells the time. Nil means the real clock.
-	Clock clock.PassiveClock
-}
-
 // Task cleans up before a Cluster is deleted.
-type Task struct {
-	Options
-}
-
-var _ hooks.Task = &Task{}
-
-// New returns the task.
-func New(options Options) *Task {
-	if options.Clock == nil {
-		options.Clock = clock.RealClock{}
-	}
-	return &Task{options}
-}
+type Task struct{ hooks.Clusters }
 
 // Setting implements hooks.Task.
-func (*Task) Setting() string { return "cleanUp" }
+func (Task) Setting() string { return "cleanUp" }
 
 // Run deletes what must be deleted, and returns what it waits for. It is done once a look finds
 // nothing more, or once its time is over.
-func (t *Task) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
+func (t Task) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
 	given := job.Settings.CleanUpTimeout
 	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -60,7 +38,7 @@ func (t *Task) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
 		// The caller is stopping. That says nothing about the cluster.
 		return hooks.Outcome{}, ctx.Err()
 	}
-	left := limit{given: given, left: job.Since.Add(given).Sub(t.Clock.Now())}
+	left := limit{given: given, left: job.Since.Add(given).Sub(job.Now)}
 	if err != nil {
 		return unreached(ctx, job, left, err), nil
 	}
@@ -68,7 +46,7 @@ func (t *Task) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
 }
 
 // cleanUp does what can be done now.
-func (t *Task) cleanUp(ctx context.Context, cluster client.ObjectKey) (plan, map[ref]string, error) {
+func (t Task) cleanUp(ctx context.Context, cluster client.ObjectKey) (plan, map[ref]string, error) {
 	workload, err := t.Workload(ctx, cluster)
 	if err != nil {
 		return plan{}, nil, err

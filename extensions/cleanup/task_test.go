@@ -40,10 +40,10 @@ type story struct {
 	namespace string
 	cluster   *clusterv1.Cluster
 	clock     *clocktesting.FakePassiveClock
-	task      *Task
+	task      Task
 }
 
-func newStory(ctx context.Context, workload hooks.Workload) *story {
+func newStory(ctx context.Context, workload func(context.Context, client.ObjectKey) (client.Client, error)) *story {
 	GinkgoHelper()
 	namespace, err := environment.CreateNamespace(ctx, "cleanup")
 	Expect(err).NotTo(HaveOccurred())
@@ -53,7 +53,7 @@ func newStory(ctx context.Context, workload hooks.Workload) *story {
 		Spec:       clusterv1.ClusterSpec{Topology: clusterv1.Topology{ClassRef: clusterv1.ClusterClassRef{Name: "class"}, Version: "v1.36.3"}},
 	}
 	Expect(environment.Client.Create(ctx, s.cluster)).To(Succeed())
-	s.task = New(Options{Workload: workload, Clock: s.clock})
+	s.task = Task{hooks.Clusters{Workload: workload}}
 	return s
 }
 
@@ -66,7 +66,7 @@ var settings = hooks.Settings{CleanUpTimeout: 10 * time.Minute}
 
 // job returns the job of the Cluster.
 func (s *story) job(settings hooks.Settings) hooks.Job {
-	return hooks.Job{Cluster: s.cluster, Hook: hooks.BeforeClusterDelete, Settings: settings, Since: start}
+	return hooks.Job{Cluster: s.cluster, Hook: hooks.BeforeClusterDelete, Settings: settings, Since: start, Now: s.clock.Now()}
 }
 
 // run runs the task once.

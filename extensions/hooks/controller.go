@@ -187,7 +187,7 @@ func (w *worker) Reconcile(ctx context.Context, request reconcile.Request) (reco
 	config := &runtimev1.ExtensionConfig{}
 	err := w.cached.Get(ctx, client.ObjectKey{Name: known.Spec.ExtensionConfig}, config)
 	if apierrors.IsNotFound(err) {
-		return reconcile.Result{}, w.note(ctx, known, cluster, *rest("there is no ExtensionConfig %q", known.Spec.ExtensionConfig))
+		return reconcile.Result{}, w.note(ctx, known, cluster, *restBecause("there is no ExtensionConfig %q", known.Spec.ExtensionConfig))
 	}
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("reading the ExtensionConfig: %w", err)
@@ -222,13 +222,13 @@ func (w *worker) run(ctx context.Context, known *extensionv1.HookJob, cluster *c
 	if len(w.tasks.wanted(spec.Hook, settings)) == 0 {
 		// The hook no longer blocks. But Cluster API may not call it again, so the work must
 		// still be done if the settings ask for it again.
-		return *rest("the settings no longer ask for it"), nil
+		return *restBecause("the settings no longer ask for it"), nil
 	}
 	log := ctrl.LoggerFrom(ctx).WithValues("Cluster", klog.KObj(cluster), "hook", spec.Hook)
 	outcome, err := w.tasks.run(ctrl.LoggerInto(ctx, log), Job{
 		Cluster: cluster, Hook: spec.Hook, From: spec.FromVersion, To: spec.ToVersion, Plan: spec.Plan,
-		Config: spec.ExtensionConfig, Settings: settings, Attempt: spec.Attempt, Since: spec.RequestTime.Time,
-	}, endedTasks(known), w.clock.Now)
+		Config: spec.ExtensionConfig, Settings: settings, Attempt: spec.Attempt, Since: spec.RequestTime.Time, Now: w.clock.Now(),
+	}, endedTasks(known))
 	if err == nil && outcome.Done {
 		log.Info("Completed the job of a hook", "result", outcome.Message)
 	}

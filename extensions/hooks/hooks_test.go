@@ -75,7 +75,7 @@ func TestTasksRunInTheirOrder(t *testing.T) {
 					given[step.name] = enabled
 				}
 			}
-			outcome, err := Tasks{"hook": {test.a, test.b}}.run(context.Background(), Job{Hook: "hook", Settings: Settings{given: given}}, nil, time.Now)
+			outcome, err := Tasks{"hook": {test.a, test.b}}.run(context.Background(), Job{Hook: "hook", Settings: Settings{given: given}}, nil)
 			if test.wantErr != "" {
 				g.Expect(err).To(MatchError(test.wantErr))
 			} else {

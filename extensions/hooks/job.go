@@ -12,6 +12,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/annotations"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -40,6 +41,8 @@ type Job struct {
 	// Since is when the hook was first called for this attempt, or when the task before ended.
 	// Timeouts count from it, so that a restart does not extend them.
 	Since time.Time
+	// Now is when this run began. Tasks need no other clock.
+	Now time.Time
 }
 
 // Key returns the name and namespace of the job's Cluster.
@@ -74,8 +77,8 @@ type Outcome struct {
 	ended []extensionv1.HookJobTask
 }
 
-// rest is the outcome of a job that nobody asks for now.
-func rest(format string, arguments ...any) *Outcome {
+// restBecause returns the outcome of a job that nobody asks for now.
+func restBecause(format string, arguments ...any) *Outcome {
 	return &Outcome{Message: "nothing is done: " + fmt.Sprintf(format, arguments...), resting: true}
 }
 
@@ -104,7 +107,7 @@ func (t Tasks) wanted(hook string, settings Settings) []Task {
 
 // run runs the tasks that the settings ask for and that have not ended, until one of them is not done.
 // If it fails, the outcome has what is done so far.
-func (t Tasks) run(ctx context.Context, job Job, ended []extensionv1.HookJobTask, now func() time.Time) (Outcome, error) {
+func (t Tasks) run(ctx context.Context, job Job, ended []extensionv1.HookJobTask) (Outcome, error) {
 	whole := Outcome{ended: slices.Clip(ended)}
 	var messages, reports []string
 	for _, task := range t.wanted(job.Hook, job.Settings) {
@@ -132,7 +135,7 @@ func (t Tasks) run(ctx context.Context, job Job, ended []extensionv1.HookJobTask
 			break
 		}
 		if outcome.Final {
-			since = metav1.NewTime(now()).Rfc3339Copy() // what is stored
+			since = metav1.NewTime(job.Now).Rfc3339Copy() // what is stored
 			whole.ended = append(whole.ended, recordOf(task.Setting(), outcome, since))
 		}
 		if !since.IsZero() {
@@ -166,9 +169,16 @@ func (o Outcome) reason() string {
 	return extensionv1.HookJobCompletedReason
 }
 
-// Workload returns a client for a workload cluster, created from the kubeconfig Secret. The client
-// does not use a cache.
-type Workload func(ctx context.Context, cluster client.ObjectKey) (client.Client, error)
+// Clusters is how tasks reach the management cluster and workload clusters. No client has a cache.
+type Clusters struct {
+	// Client reads and writes the management cluster.
+	Client client.Client
+	// Workload returns a client for a workload cluster, created from the kubeconfig Secret. It knows the
+	// kinds of Kubernetes, and finds others, even those that were defined after it was created.
+	Workload func(ctx context.Context, cluster client.ObjectKey) (client.Client, error)
+	// Config returns how to connect to the API server of a workload cluster, for what is not an object.
+	Config func(ctx context.Context, cluster client.ObjectKey) (*rest.Config, error)
+}
 
 // SkipAnnotation on a Cluster lists hooks, separated by commas, that no longer block and do nothing
 // more. It is the way out if what a hook waits for will never happen. Users set and remove it.
@@ -228,7 +238,7 @@ func judge(job *extensionv1.HookJob, cluster *clusterv1.Cluster) verdict {
 	// If the hook is still about this step, its next call brings the plan for the other
 	// version.
 	if len(spec.Plan) > 0 && !slices.Contains(spec.Plan, cluster.Spec.Topology.Version) {
-		return verdict{note: rest("the topology has version %s, which this upgrade does not lead to", cluster.Spec.Topology.Version)}
+		return verdict{note: restBecause("the topology has version %s, which this upgrade does not lead to", cluster.Spec.Topology.Version)}
 	}
 	return verdict{due: true}
 }
@@ -238,7 +248,7 @@ func judge(job *extensionv1.HookJob, cluster *clusterv1.Cluster) verdict {
 func misplaced(hook string, cluster *clusterv1.Cluster) *Outcome {
 	switch deleting := !cluster.DeletionTimestamp.IsZero(); {
 	case hook == BeforeClusterDelete && !deleting:
-		return rest("the Cluster is not being deleted")
+		return restBecause("the Cluster is not being deleted")
 	case hook != BeforeClusterDelete && deleting:
 		// An add-on would recreate what the deletion removes.
 		return &Outcome{Done: true, Message: "nothing is done: the Cluster is being deleted"}

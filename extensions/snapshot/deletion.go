@@ -20,13 +20,13 @@ const lastTry = time.Minute
 
 // deletion is the task of the hook BeforeClusterDelete.
 type deletion struct {
-	taker taker
+	Options
 }
 
 // BeforeClusterDelete returns the task that takes an etcd snapshot before a Cluster is deleted. It
 // always ends: once finalSnapshotTimeout has passed since the first call of the hook, the Cluster
 // is deleted without a snapshot, with a warning.
-func BeforeClusterDelete(options Options) hooks.Task { return deletion{newTaker(options)} }
+func BeforeClusterDelete(options Options) hooks.Task { return deletion{options} }
 
 // Setting implements hooks.Task.
 func (deletion) Setting() string { return "finalSnapshot" }
@@ -36,27 +36,27 @@ func (d deletion) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error)
 	if !ptr.Deref(job.Cluster.Status.Initialization.ControlPlaneInitialized, false) {
 		return hooks.Outcome{Done: true, Message: "no final etcd snapshot was taken: the control plane was never initialized"}, nil
 	}
-	came := d.taker.take(ctx, job, snapshotjob.Name{
+	came := d.take(ctx, job, snapshotjob.Name{
 		UID: job.Cluster.UID, Cluster: job.Key(), Version: "final", Occasion: "before-deletion",
 	})
 	if ctx.Err() != nil {
 		// The caller is stopping. That says nothing about the cluster.
 		return hooks.Outcome{}, ctx.Err()
 	}
-	outcome := d.outcome(came, job)
+	outcome := outcomeOfDeletion(came, job)
 	outcome.Final = outcome.Done
 	return outcome, nil
 }
 
-// outcome allows the deletion if there is a snapshot, if there cannot be one, or if the time is
+// outcomeOfDeletion allows the deletion if there is a snapshot, if there cannot be one, or if the time is
 // over.
-func (d deletion) outcome(came result, job hooks.Job) hooks.Outcome {
+func outcomeOfDeletion(came result, job hooks.Job) hooks.Outcome {
 	given := job.Settings.FinalSnapshotTimeout
 	end := job.Since.Add(given)
 	if last := came.started.Add(lastTry); !came.started.IsZero() && last.After(end) {
 		end = last
 	}
-	left := end.Sub(d.taker.Clock.Now())
+	left := end.Sub(job.Now)
 	switch {
 	case came.problem == "":
 		return came.stored

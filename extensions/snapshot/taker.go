@@ -13,7 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -34,26 +33,10 @@ const (
 
 // Options configures the tasks.
 type Options struct {
-	// Client reads Secrets of the management cluster.
-	Client client.Reader
-	// Workload connects to workload clusters. Its clients must know core and batch.
-	Workload hooks.Workload
+	hooks.Clusters
+
 	// Image has the program etcd-snapshot.
 	Image string
-	// Clock tells the time. Nil means the real clock.
-	Clock clock.PassiveClock
-}
-
-// taker finds the snapshot with a name, or lets a Job take it.
-type taker struct {
-	Options
-}
-
-func newTaker(options Options) taker {
-	if options.Clock == nil {
-		options.Clock = clock.RealClock{}
-	}
-	return taker{options}
 }
 
 // result is the result of a look.
@@ -71,13 +54,13 @@ type result struct {
 }
 
 // take looks at the Job that takes a snapshot, and creates it if there is none.
-func (t taker) take(ctx context.Context, job hooks.Job, name snapshotjob.Name) result {
+func (o Options) take(ctx context.Context, job hooks.Job, name snapshotjob.Name) result {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
-	if t.Image == "" {
+	if o.Image == "" {
 		return result{problem: "the runtime extension has no image for it: start it with --etcd-snapshot-image"}
 	}
-	workload, err := t.Workload(ctx, job.Key())
+	workload, err := o.Workload(ctx, job.Key())
 	if err != nil {
 		return result{problem: "the workload cluster cannot be reached: " + hooks.Message(err)}
 	}
@@ -88,15 +71,15 @@ func (t taker) take(ctx context.Context, job hooks.Job, name snapshotjob.Name) r
 	if found.problem != "" {
 		return found
 	}
-	credentials, err := t.credentials(ctx, job)
+	credentials, err := o.credentials(ctx, job)
 	if err != nil {
 		return result{problem: err.Error()}
 	}
-	wanted, err := newJob(t.Image, job, name, credentials)
+	wanted, err := newJob(o.Image, job, name, credentials)
 	if err != nil {
 		return result{problem: hooks.Message(err)}
 	}
-	came, err := t.follow(ctx, workload, wanted, credentials)
+	came, err := follow(ctx, workload, wanted, credentials, job.Now)
 	if err != nil {
 		return result{problem: "the workload cluster cannot be changed: " + hooks.Message(err)}
 	}
@@ -132,13 +115,13 @@ func findEtcd(ctx context.Context, workload client.Client) (result, error) {
 
 // credentials returns the content of the Secret with the credentials for the bucket, or nil if no
 // setting names one.
-func (t taker) credentials(ctx context.Context, job hooks.Job) (map[string][]byte, error) {
+func (o Options) credentials(ctx context.Context, job hooks.Job) (map[string][]byte, error) {
 	name := job.Settings.SnapshotCredentials
 	if name == "" {
 		return nil, nil
 	}
 	secret := &corev1.Secret{}
-	if err := t.Client.Get(ctx, client.ObjectKey{Namespace: job.Cluster.Namespace, Name: name}, secret); err != nil {
+	if err := o.Client.Get(ctx, client.ObjectKey{Namespace: job.Cluster.Namespace, Name: name}, secret); err != nil {
 		return nil, fmt.Errorf("the Secret %s, which the setting snapshotCredentials names, cannot be read: %s", name, hooks.Message(err))
 	}
 	if secret.Data == nil {
@@ -148,7 +131,7 @@ func (t taker) credentials(ctx context.Context, job hooks.Job) (map[string][]byt
 }
 
 // follow brings the Job forward, and returns what is known of it.
-func (t taker) follow(ctx context.Context, workload client.Client, wanted *batchv1.Job, credentials map[string][]byte) (result, error) {
+func follow(ctx context.Context, workload client.Client, wanted *batchv1.Job, credentials map[string][]byte, now time.Time) (result, error) {
 	found := workloadjob.Run(ctx, workload, wanted.DeepCopy())
 	switch {
 	case found.Job == nil:
@@ -158,12 +141,12 @@ func (t taker) follow(ctx context.Context, workload client.Client, wanted *batch
 		// clean-up.
 		return result{stored: outcomeOf(found)}, deleteCredentials(ctx, workload, wanted)
 	case found.Job.Annotations[specAnnotation] != wanted.Annotations[specAnnotation]:
-		return t.replace(ctx, workload, wanted, found)
-	case found.State == workloadjob.Failed && t.Clock.Since(found.Ended) < patience:
+		return replace(ctx, workload, wanted, found, now)
+	case found.State == workloadjob.Failed && now.Sub(found.Ended) < patience:
 		return result{problem: problemOf(found)}, deleteCredentials(ctx, workload, wanted)
 	case found.State == workloadjob.Failed:
 		wanted.Annotations[problemAnnotation] = problemOf(found)
-		return t.replace(ctx, workload, wanted, found)
+		return replace(ctx, workload, wanted, found, now)
 	}
 	running := result{problem: found.Text, started: found.Job.CreationTimestamp.Time}
 	if last := found.Job.Annotations[problemAnnotation]; last != "" {
@@ -173,7 +156,7 @@ func (t taker) follow(ctx context.Context, workload client.Client, wanted *batch
 }
 
 // replace replaces a Job.
-func (t taker) replace(ctx context.Context, workload client.Client, wanted *batchv1.Job, found workloadjob.Result) (result, error) {
+func replace(ctx context.Context, workload client.Client, wanted *batchv1.Job, found workloadjob.Result, now time.Time) (result, error) {
 	if err := deleteCredentials(ctx, workload, wanted); err != nil {
 		return result{}, err
 	}
@@ -185,7 +168,7 @@ func (t taker) replace(ctx context.Context, workload client.Client, wanted *batc
 	if last := wanted.Annotations[problemAnnotation]; last != "" {
 		problem = last
 	}
-	return result{problem: problem, started: t.Clock.Now()}, nil
+	return result{problem: problem, started: now}, nil
 }
 
 // createCredentials copies the credentials into the workload cluster. The copy is deleted with the

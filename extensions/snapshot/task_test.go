@@ -64,8 +64,8 @@ func newStory(t *testing.T, configuration string, more map[string]string) *story
 		})).To(Succeed())
 	}
 	s.options = Options{
-		Client: s.management, Image: "example.com/etcd-snapshot:v1", Clock: s.clock,
-		Workload: func(context.Context, client.ObjectKey) (client.Client, error) { return s.workload, nil },
+		Image:    "example.com/etcd-snapshot:v1",
+		Clusters: hooks.Clusters{Client: s.management, Workload: func(context.Context, client.ObjectKey) (client.Client, error) { return s.workload, nil }},
 	}
 	given := map[string]string{"snapshots": "Enabled", "finalSnapshot": "Enabled", "snapshotURL": "s3://bucket?region=r&prefix=foo"}
 	maps.Copy(given, more)
@@ -89,6 +89,7 @@ func initialized(versions ...string) *clusterv1.Cluster {
 }
 
 func (s *story) run(task hooks.Task) hooks.Outcome {
+	s.job.Now = s.clock.Now()
 	outcome, err := task.Run(s.ctx, s.job)
 	s.Expect(err).NotTo(HaveOccurred())
 	return outcome

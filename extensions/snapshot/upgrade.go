@@ -15,14 +15,14 @@ import (
 
 // upgrade is the task of the hook BeforeControlPlaneUpgrade.
 type upgrade struct {
-	taker taker
+	Options
 }
 
 // BeforeControlPlaneUpgrade returns the task that takes an etcd snapshot before a step of an
 // upgrade of the control plane. The step is held until the snapshot is stored. If the step has
 // begun anyway, for example because the hook was skipped, no snapshot is taken: it would not be
 // from before the step.
-func BeforeControlPlaneUpgrade(options Options) hooks.Task { return upgrade{newTaker(options)} }
+func BeforeControlPlaneUpgrade(options Options) hooks.Task { return upgrade{options} }
 
 // Setting implements hooks.Task.
 func (upgrade) Setting() string { return "snapshots" }
@@ -36,7 +36,7 @@ func (u upgrade) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) 
 	if newer != "" {
 		return hooks.Outcome{Done: true, Message: "no etcd snapshot was taken: the control plane already has version " + newer}, nil
 	}
-	came := u.taker.take(ctx, job, snapshotjob.Name{
+	came := u.take(ctx, job, snapshotjob.Name{
 		UID: job.Cluster.UID, Cluster: job.Key(), Version: job.From, Occasion: "before-" + job.To,
 	})
 	switch {

@@ -24,10 +24,8 @@ const lookTimeout = 20 * time.Second
 
 // Supplied is a Job that users supply in a ConfigMap of the management cluster.
 type Supplied struct {
-	// Client reads ConfigMaps of the management cluster.
-	Client client.Reader
-	// Workload connects to workload clusters. Its clients must know core and batch.
-	Workload hooks.Workload
+	hooks.Clusters
+
 	// Purpose is a part of the Job's name.
 	Purpose string
 	// Setting is the setting that names the ConfigMap.

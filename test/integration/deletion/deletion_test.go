@@ -66,11 +66,13 @@ func start(t *testing.T) *extension {
 	ctx, cancel := context.WithCancel(context.Background())
 	environment, err := envtestenv.Start(ctx)
 	g.Expect(err).NotTo(HaveOccurred())
-	workload := func(context.Context, client.ObjectKey) (client.Client, error) { return environment.Client, nil }
+	clusters := hooks.Clusters{
+		Client:   environment.Client,
+		Workload: func(context.Context, client.ObjectKey) (client.Client, error) { return environment.Client, nil },
+	}
 	tasks := hooks.Tasks{hooks.BeforeClusterDelete: {
-		snapshot.BeforeClusterDelete(snapshot.Options{Client: environment.Client, Workload: workload, Image: "example.com/etcd-snapshot:v1"}),
-		backup.New(backup.Options{Client: environment.Client, Workload: workload}),
-		cleanup.New(cleanup.Options{Workload: workload}),
+		snapshot.BeforeClusterDelete(snapshot.Options{Clusters: clusters, Image: "example.com/etcd-snapshot:v1"}),
+		backup.Task{Clusters: clusters}, cleanup.Task{Clusters: clusters},
 	}}
 	mgr, err := ctrl.NewManager(rest.CopyConfig(environment.Config), ctrl.Options{
 		Scheme: environment.Scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: ptr.To(true)},
