@@ -206,11 +206,16 @@ func backsUp(e *extension) {
 	second := e.jobs("default")(e)
 	e.end(&second[0], batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
 	e.Eventually(e.call(cluster)).Should(Equal("cleaning up until these are gone: PersistentVolumeClaim default/data"))
+	// The clean-up deletes the Job of a backup that mounts a volume.
+	for _, job := range []*batchv1.Job{&taking[0], &second[0]} {
+		e.Expect(e.client.Delete(e.ctx, job, client.PropagationPolicy(metav1.DeletePropagationBackground))).To(Succeed())
+	}
 	e.Expect(e.client.Get(e.ctx, client.ObjectKeyFromObject(claim), claim)).To(Succeed())
 	claim.Finalizers = nil
 	e.Expect(e.client.Update(e.ctx, claim)).To(Succeed())
 	e.Eventually(e.call(cluster)).Should(MatchRegexp("^done: an etcd snapshot is stored in s3://bucket as .*; the volumes were backed up: .*; no load balancers or volumes of the cluster are left$"))
 
+	e.Expect(e.jobs("default")(e)).To(BeEmpty(), "the backup has begun again")
 	jobs := &extensionv1.HookJobList{}
 	e.Expect(e.client.List(e.ctx, jobs, client.InNamespace(e.namespace))).To(Succeed())
 	e.Expect(jobs.Items).To(HaveLen(1))

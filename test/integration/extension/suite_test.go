@@ -148,7 +148,7 @@ func (s *script) Run(_ context.Context, job hooks.Job) (hooks.Outcome, error) {
 		return hooks.Outcome{Message: message, RetryAfter: 100 * time.Millisecond}, nil
 	}
 	s.runs[identity{cluster: job.Key(), hook: job.Hook, from: job.From, to: job.To}]++
-	return hooks.Outcome{Done: true, Message: "done", Report: "did it"}, nil
+	return hooks.Outcome{Done: true, Final: true, Message: "done", Report: "did it"}, nil
 }
 
 // hold makes the jobs of a Cluster wait until they are released or the test ends.
