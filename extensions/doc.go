@@ -4,8 +4,8 @@
 // Package extensions is Foo's runtime extension: which task does the jobs of which hook, and with
 // which settings.
 //
-// Each package below does one thing: hooks answers lifecycle hooks and runs their tasks, and server
-// serves all handlers. Most of the others are tasks. Only the quota check knows a cloud.
+// Each package below does one thing: hooks answers lifecycle hooks and runs their tasks. Most of the
+// others are tasks. Only the quota check knows a cloud.
 //
 // Limits: the hooks of in-place updates are not served.
 package extensions

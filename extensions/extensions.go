@@ -16,7 +16,6 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions/checks"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/cleanup"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
-	"github.com/capfoo/cluster-api-provider-foo/extensions/server"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/snapshot"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/topology"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/upgradeplan"
@@ -45,7 +44,7 @@ type Options struct {
 // Secrets hold the kubeconfigs of workload clusters.
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get
 
-// SetupWithManager adds the handlers to the manager's webhook server, which server.New must have
+// SetupWithManager adds the handlers to the manager's webhook server, which NewServer must have
 // created, and the controller that does their jobs.
 func SetupWithManager(mgr ctrl.Manager, options Options) error {
 	tasks := tasks(options)
@@ -53,7 +52,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 	if err != nil {
 		return fmt.Errorf("runtime extension: %w", err)
 	}
-	err = server.Register(mgr, server.Handlers{
+	err = Register(mgr, Handlers{
 		Lifecycle: hooks.New(mgr.GetCache(), mgr.GetClient(), tasks),
 		Variables: variables,
 		Planner:   upgradeplan.New(options.Versions),

@@ -18,7 +18,6 @@ import (
 
 	"github.com/capfoo/cluster-api-provider-foo/extensions"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/quota"
-	"github.com/capfoo/cluster-api-provider-foo/extensions/server"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/topology"
 	"github.com/capfoo/cluster-api-provider-foo/internal/manager"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
@@ -36,7 +35,7 @@ func main() {
 }
 
 func newServer(opts *manager.Options, tlsOptions []func(*tls.Config)) (webhook.Server, error) {
-	return server.New(server.Options{
+	return extensions.NewServer(extensions.ServerOptions{
 		Port: opts.WebhookPort, CertDir: opts.WebhookCertDir, CertName: opts.WebhookCertName, KeyName: opts.WebhookKeyName,
 		ClientCAName: opts.ClientCAName, TLS: tlsOptions,
 	})

@@ -50,8 +50,8 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/v1alpha1/extension"
+	"github.com/capfoo/cluster-api-provider-foo/extensions"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
-	"github.com/capfoo/cluster-api-provider-foo/extensions/server"
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 
@@ -86,7 +86,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	})
 	register(ctx, on)
 	for range 2 {
-		replicas = append(replicas, startReplica(ctx, server.Options{}))
+		replicas = append(replicas, startReplica(ctx, extensions.ServerOptions{}))
 	}
 })
 
@@ -194,7 +194,7 @@ type replica struct {
 
 // startReplica runs an extension with the options, which need no port and no certificate. The
 // ExtensionConfig must have everything enabled.
-func startReplica(ctx context.Context, options server.Options) *replica {
+func startReplica(ctx context.Context, options extensions.ServerOptions) *replica {
 	GinkgoHelper()
 	dir, err := os.MkdirTemp("", "extension-")
 	Expect(err).NotTo(HaveOccurred())
@@ -205,7 +205,7 @@ func startReplica(ctx context.Context, options server.Options) *replica {
 	if options.ClientCAName != "" {
 		writeFile(dir, options.ClientCAName, certs.EncodeCertPEM(authority.cert))
 	}
-	listener, err := server.New(options)
+	listener, err := extensions.NewServer(options)
 	Expect(err).NotTo(HaveOccurred())
 	mgr, err := ctrl.NewManager(rest.CopyConfig(environment.Config), ctrl.Options{
 		Scheme: environment.Scheme, Metrics: metricsserver.Options{BindAddress: "0"}, WebhookServer: listener,
@@ -220,7 +220,7 @@ func startReplica(ctx context.Context, options server.Options) *replica {
 	for _, hook := range hooks.Names() {
 		tasks[hook] = []hooks.Task{jobs}
 	}
-	Expect(server.Register(mgr, server.Handlers{Lifecycle: hooks.New(mgr.GetCache(), mgr.GetClient(), tasks)})).To(Succeed())
+	Expect(extensions.Register(mgr, extensions.Handlers{Lifecycle: hooks.New(mgr.GetCache(), mgr.GetClient(), tasks)})).To(Succeed())
 	life, cancel := context.WithCancel(context.Background())
 	Expect(hooks.SetupWithManager(mgr, hooks.Options{
 		Tasks: tasks, Gone: jobs.forget, Controller: controller.Options{MaxConcurrentReconciles: 10},

@@ -1,7 +1,7 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package server
+package extensions
 
 import (
 	"crypto/tls"
@@ -24,8 +24,8 @@ import (
 // rest is for a busy API server.
 const timeoutSeconds = 10
 
-// Options configures the server.
-type Options struct {
+// ServerOptions configures the server.
+type ServerOptions struct {
 	// Port that it listens on.
 	Port int
 	// CertDir holds the certificate and the key in files with these names, and the CAs of
@@ -38,8 +38,12 @@ type Options struct {
 	TLS []func(*tls.Config)
 }
 
-// New returns a server without handlers. Use it as the webhook server of the manager.
-func New(options Options) (*runtimeserver.Server, error) {
+// NewServer returns Cluster API's server of runtime hooks without handlers. Use it as the webhook
+// server of the manager, which reloads its certificate when that changes.
+//
+// Request bodies are at most 20 MiB. After the CA of callers is replaced, a caller may keep using
+// connections that are already open.
+func NewServer(options ServerOptions) (*runtimeserver.Server, error) {
 	catalog := runtimecatalog.New()
 	if err := runtimehooksv1.AddToCatalog(catalog); err != nil {
 		return nil, fmt.Errorf("catalog of runtime hooks: %w", err)
@@ -70,7 +74,7 @@ type Handlers struct {
 	Planner upgradeplan.Planner
 }
 
-// Register adds the handlers to the manager's webhook server, which New must have created. The
+// Register adds the handlers to the manager's webhook server, which NewServer must have created. The
 // manager starts that server. Every handler's failure policy is Fail, so that none can be left out
 // unnoticed.
 func Register(mgr ctrl.Manager, handlers Handlers) error {

@@ -1,7 +1,7 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package server
+package extensions
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 // A Deployment that is updated stops an old Pod once a new one is ready.
 func TestAServerIsNotReadyBeforeItServesWithItsCertificate(t *testing.T) {
 	g := NewWithT(t)
-	server, err := New(Options{CertDir: t.TempDir(), CertName: "tls.crt", KeyName: "tls.key"})
+	server, err := NewServer(ServerOptions{CertDir: t.TempDir(), CertName: "tls.crt", KeyName: "tls.key"})
 	g.Expect(err).NotTo(HaveOccurred())
 	ready := server.StartedChecker()
 	g.Expect(ready(nil)).NotTo(Succeed(), "nobody has started it")
