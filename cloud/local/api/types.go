@@ -34,6 +34,8 @@ const (
 	PathWatch           = "/v1/watch"
 	// SuffixLog follows an instance's path.
 	SuffixLog = "/console"
+	// SuffixExec follows an instance's path.
+	SuffixExec = "/exec"
 	// SuffixDrain follows an instance's path.
 	SuffixDrain = "/drain"
 	// SuffixPower follows an instance's path, and an action follows it.
@@ -58,6 +60,19 @@ const (
 	ParameterSource = "source"
 	// ParameterFollow is "true" to wait for more of a log.
 	ParameterFollow = "follow"
+	// ParameterTail is how many lines at the end of a log to start with.
+	ParameterTail = "tail"
+	// ParameterSince is the time, in RFC 3339 format, from which on to show a log.
+	ParameterSince = "since"
+	// ParameterCommand is a program to run in an instance; each further one is an argument.
+	ParameterCommand = "command"
+	// ParameterInput, ParameterOutput and ParameterError are "1" for each stream that the caller of
+	// a command has, and ParameterTerminal is "1" to run it in a terminal. The kubelet's exec has
+	// the same parameters.
+	ParameterInput    = "input"
+	ParameterOutput   = "output"
+	ParameterError    = "error"
+	ParameterTerminal = "tty"
 )
 
 // HeaderTenant names the tenant that a call is for. The cloud refuses the call if its token belongs

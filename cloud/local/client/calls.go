@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/api"
@@ -118,12 +119,20 @@ type LogOptions struct {
 	Source string
 	// Follow waits for more output until the context ends.
 	Follow bool
+	// Tail is the number of lines at the end of the log to start with; all lines if nil.
+	Tail *int
+	// Since leaves out what is older, by the times that lines begin with; nothing if zero.
+	Since time.Time
 }
 
 // Log opens a log of an instance. The caller closes it.
 func (c *Client) Log(ctx context.Context, id string, options LogOptions) (io.ReadCloser, error) {
-	path := query(named(api.PathInstances, id)+api.SuffixLog, nil, map[string]string{
-		api.ParameterSource: options.Source, api.ParameterFollow: strconv.FormatBool(options.Follow),
-	})
-	return c.stream(ctx, path)
+	fields := map[string]string{api.ParameterSource: options.Source, api.ParameterFollow: strconv.FormatBool(options.Follow)}
+	if options.Tail != nil {
+		fields[api.ParameterTail] = strconv.Itoa(*options.Tail)
+	}
+	if !options.Since.IsZero() {
+		fields[api.ParameterSince] = options.Since.UTC().Format(time.RFC3339Nano)
+	}
+	return c.stream(ctx, query(named(api.PathInstances, id)+api.SuffixLog, nil, fields))
 }

@@ -145,17 +145,12 @@ func (c *Client) send(ctx context.Context, method, path string, body any) (*http
 }
 
 func (c *Client) sendContent(ctx context.Context, method, path string, content io.Reader, headers map[string]string) (*http.Response, error) {
-	token, err := c.token()
-	if err != nil {
-		return nil, err
-	}
 	request, err := http.NewRequestWithContext(ctx, method, c.base+path, content)
 	if err != nil {
 		return nil, fmt.Errorf("make the request: %w", err)
 	}
-	request.Header.Set("Authorization", "Bearer "+token)
-	if c.options.Tenant != "" {
-		request.Header.Set(api.HeaderTenant, c.options.Tenant)
+	if err := c.authorize(request); err != nil {
+		return nil, err
 	}
 	for name, value := range headers {
 		request.Header.Set(name, value)
@@ -169,6 +164,19 @@ func (c *Client) sendContent(ctx context.Context, method, path string, content i
 		return nil, decodeError(response)
 	}
 	return response, nil
+}
+
+// authorize adds to a request on whose behalf it is.
+func (c *Client) authorize(request *http.Request) error {
+	token, err := c.token()
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	if c.options.Tenant != "" {
+		request.Header.Set(api.HeaderTenant, c.options.Tenant)
+	}
+	return nil
 }
 
 // transportError converts a failure to connect into an UnavailableError that names the endpoint.

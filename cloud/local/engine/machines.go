@@ -6,6 +6,9 @@ package engine
 import (
 	"context"
 	"io"
+	"time"
+
+	"k8s.io/cri-streaming/pkg/streaming/remotecommand"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/process"
@@ -67,6 +70,25 @@ type Machines interface {
 	// Log opens a log of an instance. The stream ends at the log's current end or, if the log is
 	// followed, when ctx ends.
 	Log(ctx context.Context, id string, log Log) (io.ReadCloser, error)
+	// Exec runs a command in a running machine, with the rights and limits of the machine's own
+	// processes. It returns the command's exit code, 128 and the signal's number if a signal ended
+	// it, once the command has ended and its output is complete. If ctx ends first, it kills the
+	// command and its process group.
+	Exec(ctx context.Context, id string, exec Exec) (int, error)
+}
+
+// Exec is a command to run in a machine.
+type Exec struct {
+	// Command is the program, a path or a name to look up in the machine, and its arguments.
+	Command []string
+	// Terminal makes the command run in a terminal. Its output is then all on Stdout.
+	Terminal bool
+	// Stdin is what the command reads; nothing if nil.
+	Stdin io.Reader
+	// Stdout and Stderr receive the command's output; it is discarded if they are nil.
+	Stdout, Stderr io.Writer
+	// Resize delivers the sizes of the user's terminal; nil without a terminal.
+	Resize <-chan remotecommand.TerminalSize
 }
 
 // LogSource names a log of an instance.
@@ -89,6 +111,12 @@ type Log struct {
 	Source LogSource
 	// Follow waits for more output instead of ending.
 	Follow bool
+	// Tail is the number of lines at the end of the log to start with; all lines if nil.
+	Tail *int
+	// Since leaves out what is older. It goes by the times that lines begin with, as lines of the
+	// node agent, containerd and the kubelet do; a line without a time is as old as the previous
+	// one.
+	Since time.Time
 }
 
 // BalancerSpec is what a load balancer's process is created from.

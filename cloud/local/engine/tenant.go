@@ -117,3 +117,28 @@ func (t *Tenant) Log(ctx context.Context, id string, log Log) (io.ReadCloser, er
 	}
 	return t.engine.options.Machines.Log(ctx, id, log)
 }
+
+// Exec runs a command in an instance; see Machines.
+func (t *Tenant) Exec(ctx context.Context, id string, exec Exec) (int, error) {
+	if err := t.CheckExec(ctx, id, exec.Command); err != nil {
+		return 0, err
+	}
+	return t.engine.options.Machines.Exec(ctx, id, exec)
+}
+
+// CheckExec returns an error if the command cannot run in the instance.
+func (t *Tenant) CheckExec(ctx context.Context, id string, command []string) error {
+	instance, err := t.GetInstance(ctx, id)
+	if err != nil {
+		return err
+	}
+	if len(command) == 0 || command[0] == "" {
+		return &cloud.InvalidError{Field: "command", Problem: "is empty; name a program"}
+	}
+	if instance.State != cloud.InstanceRunning {
+		return &cloud.InvalidError{
+			Field: "id", Value: id, Problem: "the instance is " + string(instance.State) + "; commands need one that is " + string(cloud.InstanceRunning),
+		}
+	}
+	return nil
+}

@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 
@@ -85,15 +84,7 @@ func (c containers) create(ctx context.Context, id, bundle string, mountRoot fun
 	if err != nil {
 		return 0, err
 	}
-	text, err := os.ReadFile(pidPath)
-	if err != nil {
-		return 0, fmt.Errorf("read the PID of the container: %w", err)
-	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil {
-		return 0, fmt.Errorf("read the PID of the container: %w", err)
-	}
-	return pid, nil
+	return readPID(pidPath)
 }
 
 // inOwnMounts runs a function on a thread with its own mount namespace, which ends with the thread.

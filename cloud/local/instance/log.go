@@ -27,15 +27,33 @@ func (d *Driver) Log(ctx context.Context, id string, log engine.Log) (io.ReadClo
 	if log.Source == engine.LogKubelet {
 		folder, name = filepath.Join(d.disk(id), privateFolder, "log"), kubeletLog
 	}
-	open := func() (io.ReadCloser, error) { return openUntrusted(folder, name) }
-	if log.Follow {
-		open = func() (io.ReadCloser, error) { return follow(ctx, folder, name) }
-	}
-	content, err := open()
+	content, err := openLog(ctx, folder, name, log)
 	if err != nil {
 		return nil, missing(err, log.Source, id)
 	}
 	return content, nil
+}
+
+// openLog opens a log where the reader wants to start.
+func openLog(ctx context.Context, folder, name string, log engine.Log) (io.ReadCloser, error) {
+	if log.Follow {
+		f, err := follow(ctx, folder, name)
+		if err != nil {
+			return nil, err
+		}
+		if err := skip(f.file, log); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		return f, nil
+	}
+	file, err := openUntrusted(folder, name)
+	if err != nil {
+		return nil, err
+	}
+	if err := skip(file, log); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
 }
 
 func missing(err error, source engine.LogSource, id string) error {

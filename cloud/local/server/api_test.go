@@ -44,9 +44,13 @@ func balancerSpec(name string) cloud.LoadBalancerSpec {
 	return cloud.LoadBalancerSpec{Name: name, Port: 6443, Selector: cloud.Tags{"cluster": "one"}}
 }
 
+// http returns a client that is not Foo's.
+func (w *world) http() *http.Client {
+	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+}
+
 func (w *world) get(path string) *http.Response {
-	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
-	response, err := (&http.Client{Transport: transport}).Get(w.endpoint + path)
+	response, err := w.http().Get(w.endpoint + path)
 	w.Expect(err).NotTo(HaveOccurred())
 	return response
 }

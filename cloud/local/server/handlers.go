@@ -6,8 +6,10 @@ package server
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"k8s.io/klog/v2"
 
@@ -174,19 +176,9 @@ func listInstances(b Backend, w http.ResponseWriter, r *http.Request) error {
 }
 
 func getLog(b Backend, w http.ResponseWriter, r *http.Request) error {
-	values := r.URL.Query()
-	log := engine.Log{Source: engine.LogConsole}
-	if source := values.Get(api.ParameterSource); source != "" {
-		log.Source = engine.LogSource(source)
-	}
-	if follow := values.Get(api.ParameterFollow); follow != "" {
-		parsed, err := strconv.ParseBool(follow)
-		if err != nil {
-			return &cloud.InvalidError{
-				Field: api.ParameterFollow, Value: follow, Problem: "is neither true nor false", Allowed: []string{"true", "false"},
-			}
-		}
-		log.Follow = parsed
+	log, err := parseLog(r.URL.Query())
+	if err != nil {
+		return err
 	}
 	content, err := b.Log(r.Context(), r.PathValue("id"), log)
 	if err != nil {
@@ -196,4 +188,33 @@ func getLog(b Backend, w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", api.Text)
 	stream(w, content)
 	return nil
+}
+
+func parseLog(values url.Values) (engine.Log, error) {
+	log := engine.Log{Source: engine.LogConsole}
+	if source := values.Get(api.ParameterSource); source != "" {
+		log.Source = engine.LogSource(source)
+	}
+	invalid := func(field, problem string, allowed ...string) error {
+		return &cloud.InvalidError{Field: field, Value: values.Get(field), Problem: problem, Allowed: allowed}
+	}
+	var err error
+	if follow := values.Get(api.ParameterFollow); follow != "" {
+		if log.Follow, err = strconv.ParseBool(follow); err != nil {
+			return log, invalid(api.ParameterFollow, "is neither true nor false", "true", "false")
+		}
+	}
+	if tail := values.Get(api.ParameterTail); tail != "" {
+		lines, err := strconv.Atoi(tail)
+		if err != nil || lines < 0 {
+			return log, invalid(api.ParameterTail, "is no number of lines, 0 or more")
+		}
+		log.Tail = &lines
+	}
+	if since := values.Get(api.ParameterSince); since != "" {
+		if log.Since, err = time.Parse(time.RFC3339, since); err != nil {
+			return log, invalid(api.ParameterSince, "is no time in RFC 3339 format")
+		}
+	}
+	return log, nil
 }

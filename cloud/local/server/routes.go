@@ -48,6 +48,7 @@ func Routes() []Route {
 		{Method: http.MethodPost, Path: api.PathInstances + id + api.SuffixDrain, handle: order("id", Backend.DrainInstance)},
 		{Method: http.MethodPost, Path: api.PathInstances + id + api.SuffixPower + "/{action}", handle: switchInstance},
 		{Method: http.MethodGet, Path: api.PathInstances + id + api.SuffixLog, handle: getLog, long: true},
+		{Method: http.MethodPost, Path: api.PathInstances + id + api.SuffixExec, handle: execInInstance, long: true},
 		{Method: http.MethodGet, Path: api.PathPools, handle: getTagged(Backend.ListPools)},
 		{Method: http.MethodPut, Path: api.PathPools + name, handle: ensurePool},
 		{Method: http.MethodPut, Path: api.PathPools + name + api.SuffixSize, handle: scalePool},

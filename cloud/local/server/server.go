@@ -29,11 +29,16 @@ import (
 // spare.
 const maxBody = 4 << 20
 
-// Backend is the cloud as seen by one tenant, with its logs and power switches.
+// Backend is the cloud as seen by one tenant, with its logs, commands and power
+// switches.
 type Backend interface {
 	cloud.Cloud
 	// Log opens a log of an instance.
 	Log(ctx context.Context, id string, log engine.Log) (io.ReadCloser, error)
+	// Exec runs a command in an instance and returns its exit code.
+	Exec(ctx context.Context, id string, exec engine.Exec) (int, error)
+	// CheckExec returns an error if the command cannot run in the instance.
+	CheckExec(ctx context.Context, id string, command []string) error
 	// SwitchInstance starts a power action on an instance.
 	SwitchInstance(ctx context.Context, id string, action engine.Power) error
 	Faults

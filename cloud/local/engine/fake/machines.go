@@ -6,6 +6,7 @@ package fake
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -26,7 +27,12 @@ type Machines struct {
 	hold     chan struct{}
 	switches chan struct{}
 	frozen   map[string]bool
+	// interrupted counts the commands that ended with their context.
+	interrupted int
 }
+
+// failedCommand is the exit code of the command "exit".
+const failedCommand = 3
 
 var _ engine.Machines = &Machines{}
 
@@ -224,4 +230,41 @@ func (m *Machines) Remove(ctx context.Context, id string, _ *process.Identity) e
 // Log implements engine.Machines.
 func (m *Machines) Log(_ context.Context, id string, log engine.Log) (io.ReadCloser, error) {
 	return io.NopCloser(strings.NewReader("the " + string(log.Source) + " of " + id + "\n")), nil
+}
+
+// Exec implements engine.Machines. It copies the input to the output and the command to the error
+// output. The command "size" writes the first size of its terminal, "wait" ends with ctx, and "exit"
+// with the exit code 3.
+func (m *Machines) Exec(ctx context.Context, _ string, exec engine.Exec) (int, error) {
+	if exec.Stderr != nil {
+		if _, err := io.WriteString(exec.Stderr, strings.Join(exec.Command, " ")); err != nil {
+			return 0, err
+		}
+	}
+	if exec.Stdin != nil {
+		if _, err := io.Copy(exec.Stdout, exec.Stdin); err != nil {
+			return 0, err
+		}
+	}
+	switch exec.Command[0] {
+	case "size":
+		size := <-exec.Resize
+		_, err := fmt.Fprintf(exec.Stdout, "%dx%d", size.Width, size.Height)
+		return 0, err
+	case "wait":
+		<-ctx.Done()
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.interrupted++
+	case "exit":
+		return failedCommand, nil
+	}
+	return 0, nil
+}
+
+// Interrupted returns how many commands ended because their callers had gone.
+func (m *Machines) Interrupted() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.interrupted
 }

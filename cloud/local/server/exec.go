@@ -1,0 +1,114 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"k8s.io/cri-streaming/pkg/streaming/remotecommand"
+	"k8s.io/streaming/pkg/httpstream"
+	"k8s.io/streaming/pkg/httpstream/spdy"
+	utilexec "k8s.io/utils/exec"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/api"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/engine"
+)
+
+// execIdleTimeout is how long a command may be silent while its caller sends nothing either, not
+// even pings.
+const execIdleTimeout = 4 * time.Hour
+
+// execInInstance runs a command in an instance. It answers as a kubelet does, so that every client
+// of `kubectl exec` can be a client of this call.
+func execInInstance(b Backend, w http.ResponseWriter, r *http.Request) error {
+	command := r.URL.Query()[api.ParameterCommand]
+	if err := b.CheckExec(r.Context(), r.PathValue("id"), command); err != nil {
+		return err
+	}
+	options, err := remotecommand.NewOptions(r)
+	if err != nil {
+		return &cloud.InvalidError{Field: "query", Value: r.URL.RawQuery, Problem: err.Error()}
+	}
+	if upgrade := r.Header.Get(httpstream.HeaderUpgrade); !httpstream.IsUpgradeRequest(r) || !strings.EqualFold(upgrade, spdy.HeaderSpdy31) {
+		return &cloud.InvalidError{Field: httpstream.HeaderUpgrade, Value: upgrade, Problem: "is not what the call upgrades to", Allowed: []string{spdy.HeaderSpdy31}}
+	}
+	ctx, gone := context.WithCancel(r.Context())
+	defer gone()
+	remotecommand.ServeExec(&upgradable{w, gone}, r.WithContext(ctx), executor{b}, r.PathValue("id"), "", "", command, options,
+		execIdleTimeout, remotecommand.DefaultStreamCreationTimeout, remotecommand.SupportedStreamingProtocols)
+	return nil
+}
+
+// executor runs commands for package remotecommand, in an instance instead of a container.
+type executor struct{ Backend }
+
+var _ remotecommand.Executor = executor{}
+
+// ExecInContainer implements remotecommand.Executor. The name is the ID of an instance.
+func (e executor) ExecInContainer(
+	ctx context.Context, id, _, _ string, command []string, in io.Reader, out, errOut io.WriteCloser, terminal bool,
+	resize <-chan remotecommand.TerminalSize, _ time.Duration,
+) error {
+	run := engine.Exec{Command: command, Terminal: terminal, Stdin: in, Resize: resize}
+	// A nil stream must not become an interface that is not nil.
+	if out != nil {
+		run.Stdout = out
+	}
+	if errOut != nil {
+		run.Stderr = errOut
+	}
+	code, err := e.Exec(ctx, id, run)
+	if err == nil && code != 0 {
+		err = utilexec.CodeExitError{Err: fmt.Errorf("exit code %d", code), Code: code}
+	}
+	return err
+}
+
+// upgradable reports when the caller of an upgraded connection has gone. The server itself reports
+// that only of other connections.
+type upgradable struct {
+	http.ResponseWriter
+	gone func()
+}
+
+// Hijack implements http.Hijacker.
+func (u *upgradable) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, buffered, err := http.NewResponseController(u.ResponseWriter).Hijack()
+	if err != nil {
+		return nil, nil, err
+	}
+	watched := &watchedConn{Conn: conn, reader: buffered.Reader, gone: u.gone}
+	return watched, bufio.NewReadWriter(bufio.NewReader(watched), bufio.NewWriter(watched)), nil
+}
+
+// watchedConn is a connection that somebody reads from until it ends. A caller that ends it in an
+// orderly way is not read from any more, and the connection is closed.
+type watchedConn struct {
+	net.Conn
+	// reader has what was received before the connection was taken over.
+	reader io.Reader
+	gone   func()
+}
+
+func (c *watchedConn) Read(buffer []byte) (int, error) {
+	count, err := c.reader.Read(buffer)
+	if err != nil {
+		c.gone()
+	}
+	return count, err
+}
+
+// Close implements net.Conn.
+func (c *watchedConn) Close() error {
+	c.gone()
+	return c.Conn.Close()
+}
