@@ -117,7 +117,7 @@ func kindOf(args []string) string {
 		return "(ending)"
 	}
 	kind := filepath.Base(args[0])
-	if kind == kindCloud && len(args) > 1 && args[1] == "load-balancer" {
+	if kind == kindCloud && len(args) > 1 && args[1] == "serve-load-balancer" {
 		return kindLoadBalancer
 	}
 	return kind

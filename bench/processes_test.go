@@ -19,7 +19,7 @@ var environmentProcesses = []process{
 	{pid: 10, parent: 1, args: []string{"bin/quickstart", "--management-only"}, cpu: 50},
 	{pid: 11, parent: 10, args: []string{"/bin/foocloud", "serve"}, cpu: 1, pss: 10},
 	{pid: 12, parent: 10, args: []string{"/bin/etcd"}, cpu: 2, pss: 20},
-	{pid: 13, parent: 11, args: []string{"foocloud", "load-balancer", "/folder"}, cpu: 3, pss: 30},
+	{pid: 13, parent: 11, args: []string{"foocloud", "serve-load-balancer", "/folder"}, cpu: 3, pss: 30},
 	{pid: 14, parent: 11, args: []string{"foonode", "init"}, cpu: 4, pss: 40},
 	{pid: 15, parent: 14, args: []string{"etcd"}, cpu: 5, pss: 50},
 	{pid: 16, parent: 11, args: []string{"foonode", "init"}, cpu: 6, pss: 60},

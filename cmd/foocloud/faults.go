@@ -11,20 +11,28 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/client"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/fault"
 )
 
 func newFaultsCommand() *cobra.Command {
-	command := &cobra.Command{Use: "faults", Short: "Inject faults: add, list and remove fault rules"}
-	command.AddCommand(
-		newTableCommand(&cobra.Command{Use: "list", Short: "List the fault rules, including used-up ones"},
-			func(ctx context.Context, c *client.Client) ([]fault.Rule, error) { return c.ListFaults(ctx) }, showFaults),
-		newFaultsAddCommand(), newFaultsRemoveCommand(),
-	)
-	return command
+	return newGroup(&cobra.Command{
+		Use: "faults", Short: "Inject faults: add, list and remove fault rules", Example: "  foocloud faults add full --kind=Stockout --zone=zone-a",
+	}, newShowCommand(&cobra.Command{
+		Use: "list", Short: "List the fault rules, including used-up ones", Example: "  foocloud faults list",
+	}, faultRules.view, faultRules.list), newFaultsAddCommand(), newFaultsRemoveCommand())
+}
+
+var faultRules = kind[fault.Rule]{
+	singular: "fault rule", plural: "fault rules",
+	view: view[fault.Rule]{
+		columns: []string{"TENANT", "NAME", "KIND", "POOL", "ZONE", "PROBABILITY", "SEED", "STRIKES", "DETAILS", "AGE"},
+		rows:    func(r fault.Rule) [][]any { return [][]any{faultCells(r)} },
+		name:    func(r fault.Rule) string { return r.Name },
+	},
+	list:  func(ctx context.Context, c *client.Client) ([]fault.Rule, error) { return c.ListFaults(ctx) },
+	names: func(r fault.Rule) []string { return []string{r.Name} },
 }
 
 // durations holds the rule flags that are durations.
@@ -33,26 +41,35 @@ type durations struct {
 }
 
 func newFaultsAddCommand() *cobra.Command {
+	c := &connection{}
+	p := &printer[fault.Rule]{view: faultRules.view}
 	var spec fault.Spec
 	var times durations
 	command := &cobra.Command{
 		Use:     "add NAME --kind=KIND",
 		Short:   "Add a fault rule, or replace the rule with the same name",
 		Example: "  foocloud faults add full --kind=Stockout --zone=zone-a\n  foocloud faults add flaky --kind=ServerError --probability=0.2",
+		Args:    cobra.ExactArgs(1),
 	}
 	addFaultFlags(command, &spec, &times)
-	add := func(ctx context.Context, c *client.Client) ([]fault.Rule, error) {
+	c.addFlags(command)
+	p.addOutputFlag(command)
+	command.RunE = func(command *cobra.Command, args []string) error {
+		if err := p.check(command); err != nil {
+			return err
+		}
+		spec.Name = args[0]
 		spec.DelaySeconds, spec.NoticeSeconds = times.delay.Seconds(), times.notice.Seconds()
 		spec.RetryAfterSeconds = times.retryAfter.Seconds()
-		rule, err := c.EnsureFault(ctx, spec)
-		return []fault.Rule{rule}, err
-	}
-	newTableCommand(command, add, showFaults)
-	command.Args = cobra.ExactArgs(1)
-	show := command.RunE
-	command.RunE = func(command *cobra.Command, args []string) error {
-		spec.Name = args[0]
-		return show(command, args)
+		cloud, err := c.client()
+		if err != nil {
+			return err
+		}
+		rule, err := cloud.EnsureFault(command.Context(), spec)
+		if err != nil {
+			return err
+		}
+		return p.print(command.OutOrStdout(), []fault.Rule{rule}, rule)
 	}
 	return command
 }
@@ -64,6 +81,7 @@ func addFaultFlags(command *cobra.Command, spec *fault.Spec, times *durations) {
 	}
 	flags := command.Flags()
 	flags.StringVar((*string)(&spec.Kind), "kind", "", "kind of fault: "+strings.Join(kinds, ", "))
+	mustComplete(command, "kind", cobra.FixedCompletions(kinds, cobra.ShellCompDirectiveNoFileComp))
 	flags.StringVar(&spec.Tenant, "tenant", "", "affected tenant (default: the token's tenant; * for all, over the unix socket only)")
 	flags.StringVar(&spec.Pool, "pool", "", "affect only instances of this pool")
 	flags.StringVar(&spec.Zone, "zone", "", "affect only instances of this zone")
@@ -81,9 +99,10 @@ func newFaultsRemoveCommand() *cobra.Command {
 	c := &connection{}
 	var tenant string
 	command := &cobra.Command{
-		Use:   "remove NAME...",
-		Short: "Remove fault rules; their effects are not undone",
-		Args:  cobra.MinimumNArgs(1),
+		Use:     "remove NAME...",
+		Short:   "Remove fault rules; their effects are not undone",
+		Example: "  foocloud faults remove full flaky",
+		Args:    cobra.MinimumNArgs(1), ValidArgsFunction: faultRules.complete(c, 0),
 		RunE: func(command *cobra.Command, args []string) error {
 			cloud, err := c.client()
 			if err != nil {
@@ -105,23 +124,16 @@ func newFaultsRemoveCommand() *cobra.Command {
 	return command
 }
 
-func showFaults(rules []fault.Rule) table {
-	t := table{header: []string{"TENANT", "NAME", "KIND", "POOL", "ZONE", "PROBABILITY", "SEED", "STRIKES", "DETAILS", "AGE"}}
-	for _, r := range rules {
-		strikes := strconv.Itoa(r.Strikes)
-		if r.Count > 0 {
-			strikes += " of " + strconv.Itoa(r.Count)
-		}
-		probability := ""
-		if r.Probability > 0 {
-			probability = strconv.FormatFloat(r.Probability, 'g', -1, 64)
-		}
-		t.rows = append(t.rows, []string{
-			r.Tenant, r.Name, string(r.Kind), r.Pool, r.Zone, probability,
-			strconv.FormatInt(r.Seed, 10), strikes, faultDetails(r.Spec), duration.HumanDuration(time.Since(r.CreatedAt)),
-		})
+func faultCells(r fault.Rule) []any {
+	strikes := strconv.Itoa(r.Strikes)
+	if r.Count > 0 {
+		strikes += " of " + strconv.Itoa(r.Count)
 	}
-	return t
+	probability := ""
+	if r.Probability > 0 {
+		probability = strconv.FormatFloat(r.Probability, 'g', -1, 64)
+	}
+	return []any{r.Tenant, r.Name, r.Kind, r.Pool, r.Zone, probability, r.Seed, strikes, faultDetails(r.Spec), age(r.CreatedAt)}
 }
 
 // faultDetails formats the settings that only some fault kinds have.

@@ -16,16 +16,26 @@ import (
 )
 
 func newImageCommand() *cobra.Command {
-	command := &cobra.Command{Use: "image", Short: "Load, list and delete the container images that instances pull from the cloud"}
-	command.AddCommand(
-		newImageLoadCommand(),
-		newTableCommand(&cobra.Command{Use: "list", Short: "List the loaded images"},
-			func(ctx context.Context, c *client.Client) ([]api.ContainerImage, error) {
-				return c.ListContainerImages(ctx)
-			}, showContainerImages),
-		newImageDeleteCommand(),
-	)
-	return command
+	return newGroup(&cobra.Command{
+		Use: "image", Short: "Load, list and delete the container images that instances pull from the cloud",
+		Example: "  foocloud image load app.tar",
+	}, newImageLoadCommand(), newShowCommand(&cobra.Command{Use: "list", Short: "List the loaded images", Example: "  foocloud image list -o name"},
+		containerImages.view, containerImages.list), newImageDeleteCommand())
+}
+
+var containerImages = kind[api.ContainerImage]{
+	singular: "image", plural: "images",
+	view: view[api.ContainerImage]{
+		columns: []string{"NAME", "DIGEST", "SIZE"},
+		rows: func(i api.ContainerImage) [][]any {
+			return [][]any{{i.Name, i.Digest, fmt.Sprintf("%.1fMi", float64(i.SizeBytes)/(1<<20))}}
+		},
+		name: func(i api.ContainerImage) string { return i.Name },
+	},
+	list: func(ctx context.Context, c *client.Client) ([]api.ContainerImage, error) {
+		return c.ListContainerImages(ctx)
+	},
+	names: func(i api.ContainerImage) []string { return []string{i.Name} },
 }
 
 func newImageLoadCommand() *cobra.Command {
@@ -69,9 +79,10 @@ func newImageLoadCommand() *cobra.Command {
 func newImageDeleteCommand() *cobra.Command {
 	c := &connection{}
 	command := &cobra.Command{
-		Use:   "delete NAME...",
-		Short: "Delete images; instances that already pulled them keep them",
-		Args:  cobra.MinimumNArgs(1),
+		Use:     "delete NAME...",
+		Short:   "Delete images; instances that already pulled them keep them",
+		Example: "  foocloud image delete registry.example/app:v1",
+		Args:    cobra.MinimumNArgs(1), ValidArgsFunction: containerImages.complete(c, 0),
 		RunE: func(command *cobra.Command, args []string) error {
 			cloud, err := c.client()
 			if err != nil {
@@ -90,12 +101,4 @@ func newImageDeleteCommand() *cobra.Command {
 	}
 	c.addFlags(command)
 	return command
-}
-
-func showContainerImages(images []api.ContainerImage) table {
-	t := table{header: []string{"NAME", "DIGEST", "SIZE"}}
-	for _, image := range images {
-		t.rows = append(t.rows, []string{image.Name, image.Digest, fmt.Sprintf("%.1fMi", float64(image.SizeBytes)/(1<<20))})
-	}
-	return t
 }

@@ -7,7 +7,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/signal"
 	"runtime"
@@ -23,32 +22,63 @@ import (
 func init() { runtime.LockOSThread() }
 
 func main() {
-	if err := run(); err != nil {
-		fmt.Fprintln(os.Stderr, "foocloud:", err)
-		os.Exit(1)
-	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := newCommand().ExecuteContext(ctx)
+	stop()
+	os.Exit(report(os.Stderr, err))
 }
 
-func run() error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	return newCommand().ExecuteContext(ctx)
-}
+// Groups of commands in the help.
+const (
+	groupObjects = "objects"
+	groupLists   = "lists"
+	groupDaemon  = "daemon"
+)
 
 func newCommand() *cobra.Command {
-	root := &cobra.Command{
-		Use:           "foocloud",
-		Short:         "A cloud on this machine: instances are containers, load balancers are processes",
+	root := newGroup(&cobra.Command{
+		Use:   "foocloud",
+		Short: "A cloud on this machine: instances are containers, load balancers are processes",
+		Long: `A cloud on this machine: instances are containers, load balancers are processes.
+
+Commands take the name of an object, its ID, the name without the namespace in front, or the beginning of any of
+these, as long as it fits only one object.
+
+Exit codes:
+    1  something failed
+    2  nothing was done: a flag, an argument or a value is invalid, or a confirmation is missing
+    3  an object does not exist
+    4  the token is missing or wrong
+    5  the cloud does not answer, is busy, or has no room
+  130  interrupted
+"instance exec" and "instance shell" end with the exit code of the command.`,
+		Example: `  foocloud instances
+  foocloud instance logs -f demo-control-plane-x7k2p
+  foocloud instance shell demo-control-plane-x7k2p`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-	}
-	root.AddCommand(newServeCommand(), newCheckCommand(), newDestroyCommand(), newLoadBalancerCommand())
-	root.AddCommand(newShowCommands()...)
-	root.AddCommand(newFaultsCommand(), newInstanceCommand(), newImageCommand())
+	})
+	root.AddGroup(&cobra.Group{ID: groupObjects, Title: "Inspect and operate:"}, &cobra.Group{ID: groupLists, Title: "Lists:"},
+		&cobra.Group{ID: groupDaemon, Title: "The cloud itself:"})
+	addTo(root, groupObjects, newInstanceCommand(), newPoolCommand(), newBalancerCommand(), newImageCommand(), newFaultsCommand(), newLogsCommand())
+	addTo(root, groupLists, newInstancesCommand("instances"), newPoolsCommand("pools"), newBalancersCommand("load-balancers"))
+	addTo(root, groupLists, newCatalogCommands()...)
+	addTo(root, groupDaemon, newServeCommand(), newCheckCommand(), newDestroyCommand(), newVersionCommand())
+	root.AddCommand(newLoadBalancerProcess())
+	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error { return usageError{command, err} })
+	explainArguments(root)
 	return root
 }
 
-func newLoadBalancerCommand() *cobra.Command {
+func addTo(parent *cobra.Command, group string, commands ...*cobra.Command) {
+	for _, command := range commands {
+		command.GroupID = group
+	}
+	parent.AddCommand(commands...)
+}
+
+// newLoadBalancerProcess returns the command that the daemon runs for each load balancer.
+func newLoadBalancerProcess() *cobra.Command {
 	return &cobra.Command{
 		Use: loadbalancer.Subcommand + " FOLDER", Hidden: true, Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return loadbalancer.Run(args[0]) },

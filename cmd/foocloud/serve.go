@@ -17,7 +17,9 @@ func newServeCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the cloud; instances and load balancers outlive it",
-		Args:  cobra.NoArgs,
+		Example: `  foocloud serve
+  foocloud serve --listen=unix:///var/lib/foocloud/foocloud.sock --listen=https://192.0.2.10:7443`,
+		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return daemon.Serve(command.Context(), options)
 		},
@@ -59,9 +61,10 @@ func addRuntimeFlag(flags *pflag.FlagSet, runtime *string) {
 func newCheckCommand() *cobra.Command {
 	var options daemon.Options
 	command := &cobra.Command{
-		Use:   "check",
-		Short: "Check whether this machine can run instances, and report what it lacks; the check leaves nothing behind",
-		Args:  cobra.NoArgs,
+		Use:     "check",
+		Short:   "Check whether this machine can run instances, and report what it lacks; the check leaves nothing behind",
+		Example: "  foocloud check",
+		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return daemon.CheckHost(command.Context(), options)
 		},
@@ -74,11 +77,18 @@ func newCheckCommand() *cobra.Command {
 
 func newDestroyCommand() *cobra.Command {
 	var stateDir, runtime string
+	var yes bool
 	command := &cobra.Command{
-		Use:   "destroy",
-		Short: "Remove all instances, load balancers, the network and the state of a cloud whose daemon is not running",
-		Args:  cobra.NoArgs,
+		Use:     "destroy",
+		Short:   "Remove all instances, load balancers, the network and the state of a cloud whose daemon is not running",
+		Example: "  foocloud destroy\n  foocloud destroy --yes --state-dir=/var/lib/other",
+		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
+			if !yes {
+				if err := confirm(command, "Remove all instances, load balancers and data of "+stateDir+"?"); err != nil {
+					return err
+				}
+			}
 			if err := daemon.Destroy(command.Context(), stateDir, runtime); err != nil {
 				return err
 			}
@@ -87,6 +97,7 @@ func newDestroyCommand() *cobra.Command {
 		},
 	}
 	command.Flags().StringVar(&stateDir, "state-dir", "/var/lib/foocloud", "state folder of the cloud")
+	command.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation")
 	addRuntimeFlag(command.Flags(), &runtime)
 	return command
 }

@@ -6,133 +6,145 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/client"
+	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
 )
 
-func newShowCommands() []*cobra.Command {
-	return []*cobra.Command{
-		newTableCommand(&cobra.Command{Use: "instances", Short: "List the instances"},
-			func(ctx context.Context, c *client.Client) ([]cloud.Instance, error) {
-				return c.ListInstances(ctx, cloud.InstanceFilter{})
-			}, showInstances),
-		newTableCommand(&cobra.Command{Use: "pools", Short: "List the instance pools"},
-			func(ctx context.Context, c *client.Client) ([]cloud.Pool, error) { return c.ListPools(ctx, nil) }, showPools),
-		newTableCommand(&cobra.Command{Use: "load-balancers", Short: "List the load balancers"},
-			func(ctx context.Context, c *client.Client) ([]cloud.LoadBalancer, error) {
-				return c.ListLoadBalancers(ctx, nil)
-			}, showBalancers),
-		newTableCommand(&cobra.Command{Use: "quota", Short: "Show the limits and their usage"},
-			func(ctx context.Context, c *client.Client) (cloud.Quota, error) { return c.Quota(ctx) }, showQuota),
-		newTableCommand(&cobra.Command{Use: "zones", Short: "List the zones"},
-			func(ctx context.Context, c *client.Client) ([]cloud.Zone, error) { return c.Zones(ctx) }, showZones),
-		newTableCommand(&cobra.Command{Use: "images", Short: "List the images that instances can be created from"},
-			func(ctx context.Context, c *client.Client) ([]cloud.Image, error) { return c.Images(ctx) }, showImages),
-		newTableCommand(&cobra.Command{Use: "instance-types", Short: "List the sizes of instances"},
-			func(ctx context.Context, c *client.Client) ([]cloud.InstanceType, error) { return c.InstanceTypes(ctx) }, showTypes),
-		newLogsCommand(),
-	}
+var instances = kind[cloud.Instance]{
+	singular: "instance", plural: "instances", event: cloud.EventInstance,
+	view: view[cloud.Instance]{
+		columns: []string{
+			"ID", "NAME", "STATE", "BOOTSTRAP", "ADDRESS", "ZONE", "VERSION", "TYPE*", "DISK*", "IMAGE*", "POOL*", "CLUSTER*", "AGE", "MESSAGE",
+		},
+		rows: func(i cloud.Instance) [][]any {
+			return [][]any{{
+				i.ID, i.Name, i.State, i.Bootstrap.State, i.Address, i.Zone, i.KubernetesVersion, i.Type, disk(i.DiskBytes), i.Image, i.Pool,
+				i.Tags[ownertags.ClusterKey], age(i.CreatedAt), instanceMessage(i),
+			}}
+		},
+		name: func(i cloud.Instance) string { return i.Name },
+	},
+	list: func(ctx context.Context, c *client.Client) ([]cloud.Instance, error) {
+		return c.ListInstances(ctx, cloud.InstanceFilter{})
+	},
+	names: func(i cloud.Instance) []string { return []string{i.ID, i.Name, withoutNamespace(i.Name)} },
+	about: func(i cloud.Instance, e cloud.Event) bool { return i.ID == e.ID },
+	tags:  func(i cloud.Instance) cloud.Tags { return i.Tags },
 }
 
-func showInstances(instances []cloud.Instance) table {
-	t := table{header: []string{"ID", "NAME", "STATE", "BOOTSTRAP", "ADDRESS", "ZONE", "TYPE", "DISK", "VERSION", "IMAGE", "POOL", "AGE", "MESSAGE"}}
-	for _, i := range instances {
-		message := cmp.Or(i.Message, i.Bootstrap.Message)
-		if i.ReclaimAt != nil {
-			message = "will be reclaimed at " + i.ReclaimAt.Format(time.RFC3339)
-		}
-		t.rows = append(t.rows, []string{
-			i.ID, i.Name, string(i.State), string(i.Bootstrap.State), i.Address, i.Zone, i.Type, disk(i.DiskBytes), i.KubernetesVersion,
-			i.Image, i.Pool, duration.HumanDuration(time.Since(i.CreatedAt)), oneLine(message),
-		})
+// instanceMessage explains the state of an instance in one line.
+func instanceMessage(i cloud.Instance) string {
+	if i.ReclaimAt != nil {
+		return "will be reclaimed at " + i.ReclaimAt.Format(time.RFC3339)
 	}
-	return t
+	return oneLine(cmp.Or(i.Message, i.Bootstrap.Message))
 }
 
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
-
-func showPools(pools []cloud.Pool) table {
-	t := table{header: []string{"NAME", "SIZE", "INSTANCES", "TYPE", "VERSION", "REVISION", "DELETING", "PROBLEM"}}
-	for _, p := range pools {
-		problem := ""
-		if p.Problem != nil {
-			problem = string(p.Problem.Reason) + ": " + oneLine(p.Problem.Message)
-		}
-		t.rows = append(t.rows, []string{
-			p.Name, number(p.Size), number(p.Instances), p.Template.Type, p.Template.KubernetesVersion, p.Revision,
-			strconv.FormatBool(p.Deleting), problem,
-		})
-	}
-	return t
+var pools = kind[cloud.Pool]{
+	singular: "pool", plural: "pools", event: cloud.EventPool,
+	view: view[cloud.Pool]{
+		columns: []string{"NAME", "SIZE", "INSTANCES", "TYPE", "VERSION", "REVISION", "ZONES*", "CLUSTER*", "DELETING", "PROBLEM"},
+		rows: func(p cloud.Pool) [][]any {
+			return [][]any{{
+				p.Name, p.Size, p.Instances, p.Template.Type, p.Template.KubernetesVersion, p.Revision, zonesOf(p), p.Tags[ownertags.ClusterKey],
+				p.Deleting, problem(p),
+			}}
+		},
+		name: func(p cloud.Pool) string { return p.Name },
+	},
+	list:  func(ctx context.Context, c *client.Client) ([]cloud.Pool, error) { return c.ListPools(ctx, nil) },
+	names: func(p cloud.Pool) []string { return []string{p.Name, withoutNamespace(p.Name)} },
+	about: func(p cloud.Pool, e cloud.Event) bool { return p.Name == e.Name },
+	tags:  func(p cloud.Pool) cloud.Tags { return p.Tags },
 }
 
-func showBalancers(balancers []cloud.LoadBalancer) table {
-	t := table{header: []string{"NAME", "ADDRESS", "PORT", "READY", "BACKENDS", "MESSAGE"}}
-	for _, b := range balancers {
-		backends := make([]string, 0, len(b.Backends))
-		for _, backend := range b.Backends {
-			backends = append(backends, backend.InstanceID+"="+backend.Address)
-		}
-		t.rows = append(t.rows, []string{
-			b.Name, b.Address, number(b.Port), strconv.FormatBool(b.Ready), strings.Join(backends, ","), oneLine(b.Message),
-		})
+func zonesOf(p cloud.Pool) string {
+	if len(p.Zones) == 0 {
+		return "all"
 	}
-	return t
+	return strings.Join(p.Zones, ",")
 }
 
-func showQuota(quota cloud.Quota) table {
+func problem(p cloud.Pool) string {
+	if p.Problem == nil {
+		return ""
+	}
+	return string(p.Problem.Reason) + ": " + oneLine(p.Problem.Message)
+}
+
+var balancers = kind[cloud.LoadBalancer]{
+	singular: "load balancer", plural: "load balancers", event: cloud.EventLoadBalancer,
+	view: view[cloud.LoadBalancer]{
+		columns: []string{"NAME", "ADDRESS", "PORT", "READY", "BACKENDS", "CLUSTER*", "MESSAGE"},
+		rows: func(b cloud.LoadBalancer) [][]any {
+			backends := make([]string, 0, len(b.Backends))
+			for _, backend := range b.Backends {
+				backends = append(backends, backend.InstanceID+"="+backend.Address)
+			}
+			return [][]any{{
+				b.Name, b.Address, b.Port, b.Ready, strings.Join(backends, ","), b.Tags[ownertags.ClusterKey], oneLine(b.Message),
+			}}
+		},
+		name: func(b cloud.LoadBalancer) string { return b.Name },
+	},
+	list: func(ctx context.Context, c *client.Client) ([]cloud.LoadBalancer, error) {
+		return c.ListLoadBalancers(ctx, nil)
+	},
+	names: func(b cloud.LoadBalancer) []string { return []string{b.Name, withoutNamespace(b.Name)} },
+	about: func(b cloud.LoadBalancer, e cloud.Event) bool { return b.Name == e.Name },
+	tags:  func(b cloud.LoadBalancer) cloud.Tags { return b.Tags },
+}
+
+var (
+	zoneView = view[cloud.Zone]{
+		columns: []string{"NAME", "CONTROL-PLANE"},
+		rows:    func(z cloud.Zone) [][]any { return [][]any{{z.Name, z.ControlPlane}} },
+		name:    func(z cloud.Zone) string { return z.Name },
+	}
+	imageView = view[cloud.Image]{
+		columns: []string{"NAME", "KUBERNETES-VERSION"},
+		rows:    func(i cloud.Image) [][]any { return [][]any{{cmp.Or(i.Name, "(default)"), i.KubernetesVersion}} },
+	}
+	typeView = view[cloud.InstanceType]{
+		columns: []string{"NAME", "CPUS", "MEMORY", "DISK"},
+		rows: func(t cloud.InstanceType) [][]any {
+			return [][]any{{t.Name, t.CPUs, quantity(t.MemoryBytes), disk(t.DiskBytes)}}
+		},
+		name: func(t cloud.InstanceType) string { return t.Name },
+	}
+	quotaView = view[cloud.Quota]{columns: []string{"RESOURCE", "USED", "LIMIT"}, rows: quotaRows}
+)
+
+func quotaRows(quota cloud.Quota) [][]any {
 	limit := func(value int64, text string) string {
 		if value == 0 {
 			return "none"
 		}
 		return text
 	}
-	line := func(name string, used, most int) []string {
-		return []string{name, strconv.Itoa(used), limit(int64(most), strconv.Itoa(most))}
+	line := func(name string, used, most int) []any {
+		return []any{name, used, limit(int64(most), strconv.Itoa(most))}
 	}
 	used, most := quota.Used, quota.Limits
-	return table{header: []string{"RESOURCE", "USED", "LIMIT"}, rows: [][]string{
+	return [][]any{
 		line("instances", used.Instances, most.Instances),
 		line("cpus", used.CPUs, most.CPUs),
 		{"memory", quantity(used.MemoryBytes), limit(most.MemoryBytes, quantity(most.MemoryBytes))},
 		line("loadBalancers", used.LoadBalancers, most.LoadBalancers),
-	}}
+	}
 }
 
-func showZones(zones []cloud.Zone) table {
-	t := table{header: []string{"NAME", "CONTROL-PLANE"}}
-	for _, zone := range zones {
-		t.rows = append(t.rows, []string{zone.Name, strconv.FormatBool(zone.ControlPlane)})
-	}
-	return t
-}
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-func showImages(images []cloud.Image) table {
-	t := table{header: []string{"NAME", "KUBERNETES-VERSION"}}
-	for _, image := range images {
-		t.rows = append(t.rows, []string{cmp.Or(image.Name, "(default)"), image.KubernetesVersion})
-	}
-	return t
-}
-
-func showTypes(types []cloud.InstanceType) table {
-	t := table{header: []string{"NAME", "CPUS", "MEMORY", "DISK"}}
-	for _, kind := range types {
-		t.rows = append(t.rows, []string{
-			kind.Name, strconv.Itoa(kind.CPUs), quantity(kind.MemoryBytes), disk(kind.DiskBytes),
-		})
-	}
-	return t
-}
+func age(since time.Time) string { return duration.HumanDuration(time.Since(since)) }
 
 func quantity(bytes int64) string { return resource.NewQuantity(bytes, resource.BinarySI).String() }
 
@@ -142,5 +154,3 @@ func disk(bytes int64) string {
 	}
 	return quantity(bytes)
 }
-
-func number(value int32) string { return fmt.Sprint(value) }

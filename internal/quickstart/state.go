@@ -227,7 +227,7 @@ func free(entries []os.DirEntry) bool {
 }
 
 func destroyCloud(ctx context.Context, config Config) error {
-	output, err := exec.CommandContext(ctx, config.program("foocloud"), "destroy", "--state-dir="+config.cloudDir()).CombinedOutput()
+	output, err := exec.CommandContext(ctx, config.program("foocloud"), "destroy", "--yes", "--state-dir="+config.cloudDir()).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("delete the cloud's instances and networks: %w: %s", err, strings.TrimSpace(string(output)))
 	}

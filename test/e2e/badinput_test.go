@@ -131,7 +131,7 @@ var _ = Describe("What a user gets wrong", Ordered, ContinueOnFailure, Label("ba
 		token := filepath.Join(suiteDir, "wrong-token")
 		Expect(os.WriteFile(token, []byte("not-the-token\n"), 0o600)).To(Succeed())
 		got := end(command(ctx, "foocloud", "instances", "--endpoint="+m.env["FOO_CLOUD_ENDPOINT"], "--token-file="+token))
-		Expect(got.code).To(Equal(1))
+		Expect(got.code).To(Equal(4), got.stderr)
 		Expect(got.stderr).To(And(ContainSubstring("unauthorized"), ContainSubstring("token"), Not(ContainSubstring("not-the-token"))))
 	}, NodeTimeout(soon))
 })

@@ -239,7 +239,7 @@ func foocloud[T any](ctx context.Context, m *management, what string) T {
 	return value
 }
 
-// deleteInstance deletes an instance as its owner can at any time, past Cluster API. The command line has nothing for it.
+// deleteInstance deletes an instance as its owner can at any time, past Cluster API.
 func (m *management) deleteInstance(ctx context.Context, id string) {
 	GinkgoHelper()
 	m.askCloud(Default, ctx, http.MethodDelete, "/v1/instances/"+id, nil)

@@ -74,7 +74,7 @@ func (m *machine) serve(d *daemon, output *bytes.Buffer) *client.Client {
 	DeferCleanup(func() {
 		Expect(cmd.Process.Signal(syscall.SIGTERM)).To(Succeed())
 		_ = cmd.Wait()
-		text, err := m.command(programs.foocloud, "destroy", "--state-dir", d.state).CombinedOutput()
+		text, err := m.command(programs.foocloud, "destroy", "--yes", "--state-dir", d.state).CombinedOutput()
 		Expect(err).NotTo(HaveOccurred(), string(text))
 	})
 	state := m.path(d.state)

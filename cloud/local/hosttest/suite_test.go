@@ -154,7 +154,7 @@ func (d *daemon) destroy() {
 	if _, err := os.Stat(filepath.Join(d.state, "state.db")); err != nil {
 		return
 	}
-	output, err := exec.Command(programs.foocloud, "destroy", "--state-dir", d.state).CombinedOutput()
+	output, err := exec.Command(programs.foocloud, "destroy", "--yes", "--state-dir", d.state).CombinedOutput()
 	Expect(err).NotTo(HaveOccurred(), string(output))
 }
 

@@ -24,7 +24,7 @@ import (
 
 // Subcommand is the hidden subcommand of foocloud that calls Run. Its argument is the load
 // balancer's folder.
-const Subcommand = "load-balancer"
+const Subcommand = "serve-load-balancer"
 
 const (
 	controlFD = 3

@@ -16,6 +16,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
+func certificateOf(server *httptest.Server) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+}
+
 // foocloud also uses the variables exported for clusterctl, including the certificate.
 func TestClientTrustsTheCertificateOfTheEnvironment(t *testing.T) {
 	g := NewWithT(t)
@@ -26,7 +30,7 @@ func TestClientTrustsTheCertificateOfTheEnvironment(t *testing.T) {
 	t.Cleanup(server.Close)
 	token := filepath.Join(t.TempDir(), "token")
 	g.Expect(os.WriteFile(token, []byte("secret"), 0o600)).To(Succeed())
-	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	certificate := certificateOf(server)
 	images := func() error {
 		c := &connection{}
 		c.addFlags(&cobra.Command{})

@@ -1,0 +1,153 @@
+//go:build host
+
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package hosttest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gbytes"
+	"k8s.io/client-go/tools/remotecommand"
+	utilexec "k8s.io/client-go/util/exec"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/client"
+)
+
+var _ = Describe("exec", func() {
+	It("runs commands like the instance's own processes, and passes on their streams and exit codes", func(ctx SpecContext) {
+		d := newDaemon()
+		made := d.boot(ctx, "default.one", "")
+		first := d.firstProcess(made.ID)
+		inside := func(command ...string) string {
+			GinkgoHelper()
+			return d.run(append([]string{"instance", "exec", "--no-input", "one"}, command...)...)
+		}
+		Expect(inside("hostname")).To(Equal("default.one\n"))
+		for _, namespace := range []string{"pid", "net", "mnt", "uts", "ipc", "cgroup"} {
+			target, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/%s", first, namespace))
+			Expect(err).NotTo(HaveOccurred())
+			Expect(inside("readlink", "/proc/self/ns/"+namespace)).To(Equal(target+"\n"), namespace)
+		}
+		for _, right := range []string{"CapBnd", "CapEff", "Seccomp"} {
+			Expect(inside("grep", right+":", "/proc/self/status")).To(Equal(inside("grep", right+":", "/proc/1/status")))
+		}
+		Expect(inside("cat", "/proc/self/cgroup")).To(Equal(inside("cat", "/proc/1/cgroup")), "its limits are those of the instance")
+
+		shell := exec.Command(programs.foocloud, "instance", "shell", made.ID[:len(made.ID)-1])
+		shell.Env = append(os.Environ(), "FOO_CLOUD_ENDPOINT="+d.endpoint(), "FOO_CLOUD_TOKEN_FILE="+filepath.Join(d.state, "token"))
+		shell.Stdin = strings.NewReader("pwd; echo problem >&2; exit 7\n")
+		var out, errOut bytes.Buffer
+		shell.Stdout, shell.Stderr = &out, &errOut
+		var exit *exec.ExitError
+		Expect(errors.As(shell.Run(), &exit)).To(BeTrue())
+		Expect(exit.ExitCode()).To(Equal(7))
+		Expect(out.String()).To(Equal("/root\n"))
+		Expect(errOut.String()).To(Equal("problem\n"))
+
+		data := bytes.Repeat([]byte("0123456789abcdef"), 1<<18)
+		out.Reset()
+		Expect(d.client.Exec(ctx, made.ID, client.ExecOptions{Command: []string{"cat"}, Stdin: bytes.NewReader(data), Stdout: &out})).To(Succeed())
+		Expect(bytes.Equal(out.Bytes(), data)).To(BeTrue(), "much data arrives as it was sent")
+
+		err := d.client.Exec(ctx, made.ID, client.ExecOptions{Command: []string{"no-such-program"}, Stdout: io.Discard})
+		Expect(err).To(MatchError(ContainSubstring("no-such-program")))
+		var code utilexec.ExitError
+		Expect(errors.As(err, &code)).To(BeFalse(), "%v", err)
+		err = d.client.Exec(ctx, made.ID, client.ExecOptions{Command: []string{"sh", "-c", "kill -9 $$"}, Stdout: io.Discard})
+		Expect(errors.As(err, &code)).To(BeTrue(), "%v", err)
+		Expect(code.ExitStatus()).To(Equal(128 + 9))
+		Expect(filepath.Glob(filepath.Join(os.TempDir(), "foocloud-exec-*"))).To(BeEmpty())
+	}, NodeTimeout(soon))
+
+	It("gives a command a terminal, and ends it when the caller goes", func(ctx SpecContext) {
+		d := newDaemon()
+		made := d.boot(ctx, "one", "")
+		running, hangUp := context.WithCancel(ctx)
+		screen, ended := gbytes.NewBuffer(), make(chan error, 1)
+		sizes := make(terminalSizes, 2)
+		sizes <- remotecommand.TerminalSize{Width: 81, Height: 23}
+		keyboard, keys := io.Pipe()
+		go func() {
+			ended <- d.client.Exec(running, made.ID, client.ExecOptions{
+				Command: []string{"sh"}, Stdin: keyboard, Stdout: screen, Terminal: true, Sizes: sizes,
+			})
+		}()
+		write := func(line string) {
+			GinkgoHelper()
+			_, err := io.WriteString(keys, line+"\n")
+			Expect(err).NotTo(HaveOccurred())
+		}
+		write("tty; stty size")
+		Eventually(screen, soon).Should(gbytes.Say(`/dev/pts/\d+`))
+		Eventually(screen, soon).Should(gbytes.Say("23 81"))
+		write("sleep 100017")
+		Eventually(sleepers, soon).Should(Equal(1))
+		hangUp()
+		Eventually(ended, soon).Should(Receive())
+		Eventually(sleepers, soon).Should(BeZero(), "it ends with the caller's connection")
+
+		running, hangUp = context.WithCancel(ctx)
+		go func() {
+			ended <- d.client.Exec(running, made.ID, client.ExecOptions{Command: []string{"sh", "-c", "sleep 100017; true"}, Stdout: screen})
+		}()
+		Eventually(sleepers, soon).Should(Equal(1))
+		hangUp()
+		Eventually(sleepers, soon).Should(BeZero(), "without a terminal, too")
+	}, NodeTimeout(soon))
+
+	It("shows the end of a log, and what is added", func(ctx SpecContext) {
+		d := newDaemon()
+		made := d.boot(ctx, "one", "echo first; echo time=2026-01-01T00:00:00Z old; echo time=2999-01-01T00:00:00Z late")
+		d.log(made.ID, scriptEnded)
+		Expect(d.run("instance", "logs", "--tail=1", "one")).To(Equal(scriptEnded + "\n"))
+		Expect(d.run("instance", "logs", "--since=1h", "one")).To(Equal("time=2999-01-01T00:00:00Z late\n" + scriptEnded + "\n"))
+		command := exec.CommandContext(ctx, programs.foocloud, "instance", "logs", "-f", "--tail=0", "one")
+		command.Env = append(os.Environ(), "FOO_CLOUD_ENDPOINT="+d.endpoint(), "FOO_CLOUD_TOKEN_FILE="+filepath.Join(d.state, "token"))
+		log := gbytes.NewBuffer()
+		command.Stdout = log
+		Expect(command.Start()).To(Succeed())
+		Eventually(func() []byte {
+			d.run("instance", "exec", "-n", "one", "--", "sh", "-c", "echo added > /proc/1/fd/1")
+			return log.Contents()
+		}, soon).Should(ContainSubstring("added\n"))
+		Expect(log.Contents()).NotTo(ContainSubstring("first"))
+		Expect(command.Process.Signal(os.Interrupt)).To(Succeed())
+		Expect(command.Wait()).To(Succeed(), "to stop following is no error")
+	}, NodeTimeout(soon))
+})
+
+// terminalSizes delivers the sizes of a terminal.
+type terminalSizes chan remotecommand.TerminalSize
+
+// Next implements remotecommand.TerminalSizeQueue.
+func (s terminalSizes) Next() *remotecommand.TerminalSize {
+	next, ok := <-s
+	if !ok {
+		return nil
+	}
+	return &next
+}
+
+// sleepers counts the processes that the stories start to be killed.
+func sleepers() (count int) {
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	Expect(err).NotTo(HaveOccurred())
+	for _, file := range files {
+		if line := readFile(file); strings.HasPrefix(line, "sleep\x00100017") {
+			count++
+		}
+	}
+	return count
+}

@@ -1,0 +1,183 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/api"
+)
+
+// said is what a command has said.
+type said struct {
+	code        int
+	out, errOut string
+}
+
+// newCloud serves a few objects, and returns what runs commands.
+func newCloud(t *testing.T) (run func(arguments ...string) said, called func() []string) {
+	t.Helper()
+	g := NewWithT(t)
+	tag := func(cluster string) cloud.Tags { return cloud.Tags{"cluster.x-k8s.io/cluster": cluster, "team": "red"} }
+	created := time.Now().Add(-time.Hour)
+	var calls []string
+	answer := func(value any) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", api.JSON)
+			g.Expect(json.NewEncoder(w).Encode(value)).To(Succeed())
+		}
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET "+api.PathInstances, answer(api.Instances{Items: []cloud.Instance{
+		{ID: "i1", Name: "default.demo-a", State: cloud.InstanceRunning, Zone: "zone-a", Type: "small", Tags: tag("default/demo"), CreatedAt: created},
+		{ID: "i2", Name: "default.demo-b", State: cloud.InstanceStopped, Zone: "zone-b", Type: "small", Tags: tag("default/demo"), CreatedAt: created, Message: "stopped\nby a user"},
+		{ID: "i3", Name: "default.other", State: cloud.InstanceRunning, Zone: "zone-a", Pool: "default.p", Tags: tag("default/other"), CreatedAt: created},
+	}}))
+	mux.Handle("GET "+api.PathPools, answer(api.Pools{Items: []cloud.Pool{}}))
+	mux.Handle("GET "+api.PathLoadBalancers, answer(api.LoadBalancers{Items: []cloud.LoadBalancer{
+		{LoadBalancerSpec: cloud.LoadBalancerSpec{Name: "default.demo", Port: 6443, Selector: cloud.Tags{"a": "b"}}, Address: "10.77.0.9", Backends: []cloud.Backend{{InstanceID: "i1", Address: "10.77.0.3"}}},
+	}}))
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		calls = append(calls, r.Method+" "+r.URL.Path)
+		w.WriteHeader(http.StatusAccepted)
+	})
+	server := httptest.NewTLSServer(mux)
+	t.Cleanup(server.Close)
+	folder := t.TempDir()
+	t.Setenv(endpointEnv, server.URL)
+	t.Setenv(fileEnv, filepath.Join(folder, "token"))
+	t.Setenv(caFileEnv, filepath.Join(folder, "ca.crt"))
+	g.Expect(os.WriteFile(filepath.Join(folder, "token"), []byte("secret"), 0o600)).To(Succeed())
+	g.Expect(os.WriteFile(filepath.Join(folder, "ca.crt"), certificateOf(server), 0o600)).To(Succeed())
+	return runCommand, func() []string { return calls }
+}
+
+func runCommand(arguments ...string) said {
+	var out, errOut bytes.Buffer
+	command := newCommand()
+	command.SetArgs(arguments)
+	command.SetIn(strings.NewReader("y\n"))
+	command.SetOut(&out)
+	command.SetErr(&errOut)
+	code := report(&errOut, command.ExecuteContext(context.Background()))
+	return said{code: code, out: out.String(), errOut: errOut.String()}
+}
+
+func TestListsCanBeFilteredAndFormatted(t *testing.T) {
+	g := NewWithT(t)
+	run, _ := newCloud(t)
+	names := func(arguments ...string) []string {
+		got := run(append(arguments, "-o", "name")...)
+		g.Expect(got.code).To(BeZero(), got.errOut)
+		return strings.Fields(got.out)
+	}
+	g.Expect(names("instances")).To(HaveLen(3))
+	g.Expect(names("instance", "list", "--cluster=demo")).To(Equal([]string{"default.demo-a", "default.demo-b"}))
+	g.Expect(names("instances", "--cluster=default/demo", "--state=running")).To(Equal([]string{"default.demo-a"}))
+	g.Expect(names("instances", "--zone=zone-b")).To(Equal([]string{"default.demo-b"}))
+	g.Expect(names("instances", "--pool=p")).To(Equal([]string{"default.other"}))
+	g.Expect(names("instances", "--tag=team=red", "--tag=team=blue")).To(BeEmpty())
+
+	table := run("instances").out
+	g.Expect(table).To(MatchRegexp(`(?m)^ID +NAME +STATE .*MESSAGE *$`))
+	g.Expect(table).To(And(ContainSubstring("stopped by a user"), Not(ContainSubstring("TYPE"))))
+	g.Expect(run("instances", "-o", "wide").out).To(And(ContainSubstring("TYPE"), ContainSubstring("default/demo")))
+	var listed []cloud.Instance
+	g.Expect(json.Unmarshal([]byte(run("instances", "-o", "json").out), &listed)).To(Succeed())
+	g.Expect(listed).To(HaveLen(3))
+	g.Expect(yaml.Unmarshal([]byte(run("instances", "-o", "yaml", "--state=Stopped").out), &listed)).To(Succeed())
+	g.Expect(listed).To(HaveLen(1))
+	g.Expect(run("pools")).To(Equal(said{errOut: "No pools found.\n"}))
+	g.Expect(run("pools", "-o", "json").out).To(Equal("[]\n"))
+}
+
+func TestDescribe(t *testing.T) {
+	g := NewWithT(t)
+	run, _ := newCloud(t)
+	g.Expect(run("instance", "describe", "demo-a").out).To(And(
+		MatchRegexp(`(?m)^Name: +default\.demo-a$`), MatchRegexp(`(?m)^Load balancers: +default\.demo$`), MatchRegexp(`(?m)^ +team=red$`)))
+	g.Expect(run("load-balancer", "describe", "demo").out).To(ContainSubstring("i1  10.77.0.3  default.demo-a"))
+	g.Expect(run("instance", "describe", "i1", "-o", "yaml").out).To(HavePrefix("bootstrap:"))
+}
+
+func TestActionsResolveNames(t *testing.T) {
+	g := NewWithT(t)
+	run, called := newCloud(t)
+	g.Expect(run("instance", "stop", "demo-a", "i3")).To(Equal(said{
+		out: "instance default.demo-a (i1): stop requested\ninstance default.other (i3): stop requested\n"}))
+	g.Expect(run("instance", "delete", "demo-b").code).To(BeZero())
+	g.Expect(run("load-balancer", "delete", "demo").code).To(BeZero())
+	g.Expect(called()).To(Equal([]string{
+		"POST /v1/instances/i1/power/stop", "POST /v1/instances/i3/power/stop", "DELETE /v1/instances/i2", "DELETE /v1/load-balancers/default.demo"}))
+	got := run("instance", "stop", "nothing", "demo-a")
+	g.Expect(got.code).To(Equal(exitNotFound))
+	g.Expect(got.out).To(ContainSubstring("demo-a"), "the others are stopped")
+}
+
+func TestErrorsSayWhatToDo(t *testing.T) {
+	g := NewWithT(t)
+	run, called := newCloud(t)
+	for _, test := range []struct {
+		arguments string
+		code      int
+		want      string
+	}{
+		{"instances --nonsense", exitUsage, "unknown flag: --nonsense; see: foocloud instances --help"},
+		{"instance nonsense", exitUsage, `unknown command "nonsense"; see: foocloud instance --help`},
+		{"instnces", exitUsage, "did you mean instance, instances?"},
+		{"instance describe", exitUsage, "see: foocloud instance describe --help"},
+		{"instances -o xml", exitUsage, "want table, wide, json, yaml, name"},
+		{"instances --state=tired", exitUsage, "Pending, Running, Stopped, Deleting, Failed"},
+		{"instance stop demo", exitUsage, "the name fits default.demo-a (i1), default.demo-b (i2)"},
+		{"instance describe nothing", exitNotFound, `instance "nothing" not found; list what exists`},
+		{"instances --token-file=/nowhere", exitUnauthorized, "--token-file"},
+		{"instances --endpoint=unix:///nowhere", exitUnavailable, "systemctl start foocloud"},
+		{"destroy --state-dir=/nowhere", exitUsage, "add --yes"},
+		{"instance logs --tail=-2 demo-a", exitUsage, "--tail"},
+		{"instance drain other", exitFailed, "no instance of the control plane of cluster default/other runs"},
+	} {
+		t.Run(test.arguments, func(t *testing.T) {
+			got := run(strings.Fields(test.arguments)...)
+			NewWithT(t).Expect(got.code).To(Equal(test.code), got.errOut)
+			NewWithT(t).Expect(got.errOut).To(And(HavePrefix("foocloud: "), ContainSubstring(test.want), MatchRegexp(`^[^\n]+\n$`)))
+		})
+	}
+	g.Expect(called()).To(BeEmpty())
+}
+
+func TestNamesAreCompleted(t *testing.T) {
+	g := NewWithT(t)
+	run, _ := newCloud(t)
+	g.Expect(run("__complete", "instance", "shell", "demo").out).To(And(HavePrefix("demo-a\ndemo-b\n"), ContainSubstring(":4")))
+	g.Expect(run("__complete", "instance", "stop", "i1", "i").out).To(HavePrefix("i2\ni3\n"))
+	g.Expect(run("__complete", "instances", "--cluster", "").out).To(HavePrefix("default/demo\ndefault/other\n"))
+	g.Expect(run("__complete", "instances", "--state", "").out).To(ContainSubstring("Running\n"))
+}
+
+// Every command that users run explains itself with an example.
+func TestEveryCommandHasAnExample(t *testing.T) {
+	g := NewWithT(t)
+	var visit func(*cobra.Command)
+	visit = func(command *cobra.Command) {
+		g.Expect(command.Hidden || command.Short != "" && command.Example != "").To(BeTrue(), command.CommandPath())
+		for _, child := range command.Commands() {
+			visit(child)
+		}
+	}
+	visit(newCommand())
+}

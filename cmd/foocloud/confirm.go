@@ -1,0 +1,35 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// confirm asks the user whether to do something that cannot be undone. Without a terminal to ask
+// on, it returns a usage error.
+func confirm(command *cobra.Command, question string) error {
+	input, ok := command.InOrStdin().(*os.File)
+	if !ok || !term.IsTerminal(int(input.Fd())) {
+		return usageError{command, errors.New("nothing was done: there is no terminal to confirm this on; add --yes")}
+	}
+	if _, err := fmt.Fprintf(command.ErrOrStderr(), "%s [y/N] ", question); err != nil {
+		return err
+	}
+	answer, err := bufio.NewReader(input).ReadString('\n')
+	if err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
+		return usageError{command, errors.New("nothing was done: it was not confirmed")}
+	}
+	return nil
+}

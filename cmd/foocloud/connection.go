@@ -1,0 +1,71 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/base64"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/client"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/config"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/daemon"
+)
+
+const (
+	envPrefix   = "FOO_CLOUD_"
+	endpointEnv = envPrefix + "ENDPOINT"
+	fileEnv     = envPrefix + "TOKEN_FILE"
+	caFileEnv   = envPrefix + "CA_FILE"
+	// caEnv is the variable that the infrastructure provider's manifests expect.
+	caEnv = envPrefix + "CA_B64"
+
+	defaultStateDir = "/var/lib/foocloud"
+)
+
+// connection holds a command's connection flags.
+type connection struct {
+	options client.Options
+	// tokenGiven reports whether the user chose the token's file; nil if nothing depends on it.
+	tokenGiven func() bool
+}
+
+func (c *connection) addFlags(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringVar(&c.options.Endpoint, "endpoint", env(endpointEnv, daemon.DefaultEndpoint(defaultStateDir)),
+		"unix:///path or https://address:port of the cloud; also "+endpointEnv)
+	flags.StringVar(&c.options.TokenFile, "token-file", env(fileEnv, daemon.TokenFile(defaultStateDir)),
+		"file with the tenant's token; also "+fileEnv)
+	flags.StringVar(&c.options.CAFile, "ca-file", os.Getenv(caFileEnv), "certificates to verify an https endpoint with; also "+caFileEnv+", or "+caEnv+" with the certificates themselves, base64-encoded")
+}
+
+// addTenantFlag adds the flag that chooses the tenant.
+func (c *connection) addTenantFlag(command *cobra.Command) {
+	command.Flags().StringVar(&c.options.Tenant, "tenant", "",
+		"act as this tenant (default: the token's), with the token that the cloud generated for it unless --token-file is given")
+	c.tokenGiven = func() bool { return command.Flags().Changed("token-file") || os.Getenv(fileEnv) != "" }
+}
+
+func env(name, otherwise string) string {
+	if value := os.Getenv(name); value != "" {
+		return value
+	}
+	return otherwise
+}
+
+func (c *connection) client() (*client.Client, error) {
+	if c.options.CAFile == "" {
+		certificates, err := base64.StdEncoding.DecodeString(os.Getenv(caEnv))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", caEnv, err)
+		}
+		c.options.CA = certificates
+	}
+	if tenant := c.options.Tenant; tenant != "" && tenant != config.DefaultTenant && !c.tokenGiven() {
+		c.options.TokenFile = daemon.TokenFile(defaultStateDir) + "-" + tenant
+	}
+	return client.NewClient(c.options)
+}

@@ -1,0 +1,174 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/client"
+)
+
+// kind is a kind of objects of the cloud, and what commands need to know of it.
+type kind[T any] struct {
+	// singular and plural name the kind in messages.
+	singular, plural string
+	// event is the kind of the events about its objects.
+	event cloud.EventKind
+	view  view[T]
+	// list returns all objects.
+	list func(context.Context, *client.Client) ([]T, error)
+	// names returns what identifies an object. The first is what messages and calls use.
+	names func(T) []string
+	// about reports whether an event is about an object.
+	about func(T, cloud.Event) bool
+	// tags of an object.
+	tags func(T) cloud.Tags
+}
+
+// ambiguousError means that a name fits several objects.
+type ambiguousError struct {
+	kind, name string
+	candidates []string
+}
+
+// shownCandidates is how many candidates an error lists.
+const shownCandidates = 10
+
+func (e *ambiguousError) Error() string {
+	shown, more := e.candidates, ""
+	if len(shown) > shownCandidates {
+		more = fmt.Sprintf(" and %d more", len(shown)-shownCandidates)
+		shown = shown[:shownCandidates]
+	}
+	return fmt.Sprintf("%s %q: the name fits %s%s; give more of it", e.kind, e.name, strings.Join(shown, ", "), more)
+}
+
+// pick returns the object that a user means: the one with this name or ID, or else the only one
+// that has a name or ID that begins so.
+func (r kind[T]) pick(items []T, wanted string) (T, error) {
+	is := func(name string) bool { return name == wanted }
+	begins := func(name string) bool { return wanted != "" && strings.HasPrefix(name, wanted) }
+	for _, fits := range []func(string) bool{is, begins} {
+		var found []T
+		var candidates []string
+		for _, item := range items {
+			if names := r.names(item); slices.ContainsFunc(names, fits) {
+				found = append(found, item)
+				candidates = append(candidates, label(names))
+			}
+		}
+		switch len(found) {
+		case 0:
+		case 1:
+			return found[0], nil
+		default:
+			return found[0], &ambiguousError{kind: r.singular, name: wanted, candidates: candidates}
+		}
+	}
+	var none T
+	return none, &cloud.NotFoundError{Kind: r.singular, Name: wanted}
+}
+
+// label shows an object's name, with its ID if it has one.
+func label(names []string) string {
+	if id, name := names[0], names[len(names)-1]; id != name && !strings.HasSuffix(id, "."+name) {
+		return fmt.Sprintf("%s (%s)", names[1], id)
+	}
+	return names[0]
+}
+
+// find returns the object that a user means.
+func (r kind[T]) find(ctx context.Context, c *client.Client, wanted string) (T, error) {
+	items, err := r.list(ctx, c)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return r.pick(items, wanted)
+}
+
+// complete completes the names of objects, of as many arguments as the command takes.
+func (r kind[T]) complete(c *connection, most int) cobra.CompletionFunc {
+	return func(command *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		const nothing = cobra.ShellCompDirectiveNoFileComp
+		if most > 0 && len(args) >= most {
+			return nil, nothing
+		}
+		items, err := listOf(command.Context(), c, r.list)
+		if err != nil {
+			cobra.CompDebugln(err.Error(), false)
+			return nil, nothing
+		}
+		var names []cobra.Completion
+		for _, item := range items {
+			for _, name := range r.names(item) {
+				if strings.HasPrefix(name, start) && !slices.Contains(args, name) {
+					names = append(names, name)
+				}
+			}
+		}
+		return names, nothing
+	}
+}
+
+func listOf[T any](ctx context.Context, c *connection, list func(context.Context, *client.Client) ([]T, error)) ([]T, error) {
+	cloud, err := c.client()
+	if err != nil {
+		return nil, err
+	}
+	return list(ctx, cloud)
+}
+
+// withoutNamespace returns a name without the namespace that the provider puts in front, followed
+// by a dot.
+func withoutNamespace(name string) string {
+	_, rest, found := strings.Cut(name, ".")
+	if !found {
+		return name
+	}
+	return rest
+}
+
+// newActionCommand returns a command that does something with each of the objects that its
+// arguments name. The text says what was done.
+func newActionCommand[T any](command *cobra.Command, r kind[T], do func(context.Context, *client.Client, T) error, text string) *cobra.Command {
+	c := &connection{}
+	c.addFlags(command)
+	c.addTenantFlag(command)
+	command.Args = cobra.MinimumNArgs(1)
+	command.ValidArgsFunction = r.complete(c, 0)
+	command.RunE = func(command *cobra.Command, args []string) error {
+		cloud, err := c.client()
+		if err != nil {
+			return err
+		}
+		items, err := r.list(command.Context(), cloud)
+		if err != nil {
+			return err
+		}
+		var failed []error
+		for _, arg := range args {
+			item, err := r.pick(items, arg)
+			if err == nil {
+				err = do(command.Context(), cloud, item)
+			}
+			if err != nil {
+				failed = append(failed, err)
+				continue
+			}
+			if _, err := fmt.Fprintf(command.OutOrStdout(), "%s %s: %s\n", r.singular, label(r.names(item)), text); err != nil {
+				return err
+			}
+		}
+		return errors.Join(failed...)
+	}
+	return command
+}

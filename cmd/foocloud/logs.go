@@ -1,0 +1,75 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/client"
+)
+
+// newLogsCommand returns the command that shows logs. It also exists at the top level.
+func newLogsCommand() *cobra.Command {
+	c := &connection{}
+	var options client.LogOptions
+	var kubelet bool
+	var tail int
+	var since time.Duration
+	command := &cobra.Command{
+		Use:   "logs NAME",
+		Short: "Show the console of an instance: the node agent and the bootstrap commands; or the kubelet's log",
+		Example: `  foocloud instance logs demo-control-plane-x7k2p
+  foocloud instance logs -f --tail=20 demo-control-plane-x7k2p
+  foocloud instance logs --kubelet --since=10m demo-control-plane-x7k2p`,
+		Args: cobra.ExactArgs(1), ValidArgsFunction: instances.complete(c, 1),
+		RunE: func(command *cobra.Command, args []string) error {
+			if tail < -1 || since < 0 {
+				return usageError{command, fmt.Errorf("--tail %d --since %s: want 0 or more", tail, since)}
+			}
+			if kubelet {
+				options.Source = "kubelet"
+			}
+			if tail >= 0 {
+				options.Tail = &tail
+			}
+			if since > 0 {
+				options.Since = time.Now().Add(-since)
+			}
+			return showLog(command, c, args[0], options)
+		},
+	}
+	c.addFlags(command)
+	c.addTenantFlag(command)
+	flags := command.Flags()
+	flags.BoolVarP(&options.Follow, "follow", "f", false, "wait for more output until interrupted")
+	flags.IntVar(&tail, "tail", -1, "start with this many lines at the end; all if -1")
+	flags.DurationVar(&since, "since", 0, "leave out what is older than this, for example 10m; a line without a time is as old as the one before it")
+	flags.BoolVar(&kubelet, "kubelet", false, "show the kubelet's log instead")
+	return command
+}
+
+func showLog(command *cobra.Command, c *connection, name string, options client.LogOptions) error {
+	ctx := command.Context()
+	cloud, err := c.client()
+	if err != nil {
+		return err
+	}
+	instance, err := instances.find(ctx, cloud, name)
+	if err != nil {
+		return err
+	}
+	log, err := cloud.Log(ctx, instance.ID, options)
+	if err != nil {
+		return ignoreInterrupt(ctx, err)
+	}
+	defer func() { _ = log.Close() }()
+	if _, err := io.Copy(command.OutOrStdout(), log); err != nil {
+		return ignoreInterrupt(ctx, fmt.Errorf("read the log: %w", err))
+	}
+	return nil
+}
