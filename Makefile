@@ -55,7 +55,7 @@ help: ## List the targets
 
 .PHONY: quickstart
 quickstart: programs ## Bring up a real workload cluster on this machine (ARGS='--help' lists the flags)
-	$(BIN)/quickstart --kubernetes-version=$(KUBERNETES_VERSION) $(ARGS)
+	$(BIN)/foo quickstart --kubernetes-version=$(KUBERNETES_VERSION) $(ARGS)
 
 .PHONY: node
 node: node-prerequisites $(BIN)/systems/.current ## Build the parts of nodes with KUBERNETES_VERSION
@@ -203,7 +203,7 @@ node-prerequisites:
 	@hack/prerequisites.sh runc mmdebstrap
 
 .PHONY: programs
-programs: node $(BIN)/foonode $(BIN)/foocloud $(BIN)/manager $(BIN)/runtime-extension $(BIN)/quickstart capi ## Build all programs
+programs: node $(BIN)/foonode $(BIN)/foocloud $(BIN)/manager $(BIN)/runtime-extension $(BIN)/foo capi ## Build all programs
 
 # Programs built from modules alone are stale only if their module file changed; running Go would
 # take seconds each time.
@@ -238,7 +238,7 @@ $(BIN)/foonode: FORCE
 $(BIN)/manager: FORCE
 	@$(GO_BUILD) -o $@ .
 
-$(BIN)/foocloud $(BIN)/runtime-extension $(BIN)/etcd-snapshot $(BIN)/quickstart: FORCE
+$(BIN)/foocloud $(BIN)/runtime-extension $(BIN)/etcd-snapshot $(BIN)/foo: FORCE
 	@$(GO_BUILD) -o $@ ./cmd/$(@F)
 
 .PHONY: images

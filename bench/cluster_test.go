@@ -164,7 +164,7 @@ func parse(args ...string) (chosen options, err error) {
 
 func TestOptions(t *testing.T) {
 	bin := "--bin-dir=" + t.TempDir()
-	if err := os.WriteFile(filepath.Join(strings.TrimPrefix(bin, "--bin-dir="), "quickstart"), nil, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(strings.TrimPrefix(bin, "--bin-dir="), "foo"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	got, err := parse(bin, "--parts=foo,many", "--clusters=1,4")

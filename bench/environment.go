@@ -55,8 +55,8 @@ type environment struct {
 func startEnvironment(ctx context.Context, options options, arguments ...string) (*environment, error) {
 	began := time.Now()
 	progress("starting a management cluster on %s", options.stateDir)
-	program, err := startProgram(ctx, nil, filepath.Join(options.binDir, "quickstart"), append([]string{
-		"--management-only", "--state-dir=" + options.stateDir, "--bridge=" + options.bridge, "--network=" + options.network,
+	program, err := startProgram(ctx, nil, filepath.Join(options.binDir, "foo"), append([]string{
+		"quickstart", "--management-only", "--state-dir=" + options.stateDir, "--bridge=" + options.bridge, "--network=" + options.network,
 		"--kubernetes-version=" + options.kubernetesVersion,
 	}, arguments...)...)
 	if err != nil {

@@ -10,7 +10,7 @@
 // For pools, it starts a kube-apiserver, and runs Foo's controllers with a fake cloud in its own
 // process, because the machine could not hold thousands of instances. These results are the cost of
 // the controllers only. For everything else, it starts its own management cluster with
-// bin/quickstart, creates clusters of the flavor fast, and uses only what users of Foo have: the
+// bin/foo, creates clusters of the flavor fast, and uses only what users of Foo have: the
 // objects of Cluster API, the API of the cloud, and the processes of the machine. It leaves nothing
 // behind.
 //

@@ -134,7 +134,7 @@ func (o *options) complete(parts []string) error {
 		return err
 	}
 	o.binDir = path
-	if _, err := os.Stat(filepath.Join(o.binDir, "quickstart")); err != nil {
+	if _, err := os.Stat(filepath.Join(o.binDir, "foo")); err != nil {
 		return fmt.Errorf("--bin-dir %s: %w; build the programs with: make programs", o.binDir, err)
 	}
 	return nil

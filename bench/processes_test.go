@@ -16,7 +16,7 @@ import (
 // unrelated process.
 var environmentProcesses = []process{
 	{pid: 1, args: []string{"init"}, cpu: 100},
-	{pid: 10, parent: 1, args: []string{"bin/quickstart", "--management-only"}, cpu: 50},
+	{pid: 10, parent: 1, args: []string{"bin/foo", "quickstart", "--management-only"}, cpu: 50},
 	{pid: 11, parent: 10, args: []string{"/bin/foocloud", "serve"}, cpu: 1, pss: 10},
 	{pid: 12, parent: 10, args: []string{"/bin/etcd"}, cpu: 2, pss: 20},
 	{pid: 13, parent: 11, args: []string{"foocloud", "serve-load-balancer", "/folder"}, cpu: 3, pss: 30},

@@ -108,8 +108,8 @@ func checkState(config Config) error {
 	case err != nil:
 		wrong.add("--state-dir %s: the folder is not empty and is not a state folder (%v); choose another one", config.StateDir, err)
 	case !config.Resume:
-		wrong.add("--state-dir %s holds the state of an earlier run; continue it with --resume, or remove it with: %s delete --state-dir %s",
-			config.StateDir, config.program("quickstart"), config.StateDir)
+		wrong.add("--state-dir %s holds the state of an earlier run; continue it with --resume, or remove it with: %s quickstart delete --state-dir %s",
+			config.StateDir, config.program("foo"), config.StateDir)
 	case kept != config.settings():
 		wrong.add("--resume: the kept state has --network %s --bridge %s --cluster-name %s --namespace %s; use the same values",
 			kept.Network, kept.Bridge, kept.ClusterName, kept.Namespace)
@@ -147,8 +147,8 @@ func (s *state) close() { _ = s.lock.Close() }
 func (s *state) remove(ctx context.Context) error {
 	if err := destroyCloud(ctx, s.config); err != nil {
 		// Without the folder's records, nobody could find what the cloud left behind.
-		return fmt.Errorf("%w; the state folder %s is kept; retry with: %s delete --state-dir %s",
-			err, s.config.StateDir, s.config.program("quickstart"), s.config.StateDir)
+		return fmt.Errorf("%w; the state folder %s is kept; retry with: %s quickstart delete --state-dir %s",
+			err, s.config.StateDir, s.config.program("foo"), s.config.StateDir)
 	}
 	s.close()
 	return os.RemoveAll(s.config.StateDir)
@@ -156,10 +156,9 @@ func (s *state) remove(ctx context.Context) error {
 
 // leave keeps or removes the state folder, as the user chose, after all programs have stopped.
 func (s *state) leave(ctx context.Context, say *printer, outcome outcome) error {
-	quickstart := s.config.program("quickstart")
 	switch {
 	case s.config.Keep:
-		say.note("Kept %s. Continue with: %s --resume --state-dir %s", s.config.StateDir, quickstart, s.config.StateDir)
+		say.note("Kept %s. Continue with: %s quickstart --resume --state-dir %s", s.config.StateDir, s.config.program("foo"), s.config.StateDir)
 		return nil
 	case outcome == failed:
 		say.note("The logs are in %s. Everything else has been deleted.", s.config.logDir())

@@ -57,7 +57,7 @@ func openCluster(ctx context.Context, r run, version string) (*cluster, error) {
 	}
 	defer func() { _ = log.Close() }()
 	fmt.Println("creating a cluster in", c.stateDir)
-	c.quickstart = exec.CommandContext(context.WithoutCancel(ctx), filepath.Join(r.bin, "quickstart"), "--kubernetes-version="+version,
+	c.quickstart = exec.CommandContext(context.WithoutCancel(ctx), filepath.Join(r.bin, "foo"), "quickstart", "--kubernetes-version="+version,
 		"--worker-machine-count=2", "--cloud-config="+configuration, "--state-dir="+r.stateDir, "--bridge="+r.bridge, "--network="+r.network,
 		"--timeout="+clusterUp.String())
 	c.quickstart.Env = append(os.Environ(), "FOO_CONTROL_PLANE_INSTANCE_TYPE=conformance", "FOO_WORKER_INSTANCE_TYPE=conformance")

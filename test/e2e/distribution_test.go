@@ -98,7 +98,7 @@ var _ = DescribeTableSubtree("A machine with Debian", Label("distribution", "slo
 	It("brings up a cluster with the quick start, and has nothing of it left at the end", func(ctx SpecContext) {
 		const traces = "ip -brief link | cut -d' ' -f1; findmnt --list --noheadings --output TARGET; find /sys/fs/cgroup -maxdepth 1 -type d; ls /var/lib"
 		before := v.run(ctx, traces)
-		said := v.run(ctx, "/opt/foo/bin/quickstart --exit --worker-machine-count=1 --timeout=40m")
+		said := v.run(ctx, "/opt/foo/bin/foo quickstart --exit --worker-machine-count=1 --timeout=40m")
 		Expect(said).To(ContainSubstring("available"))
 		Expect(v.run(ctx, traces)).To(Equal(before))
 	}, NodeTimeout(2*emulated))

@@ -111,9 +111,9 @@ func startManagement(ctx context.Context) *management {
 // startQuickstart starts a management cluster.
 func startQuickstart(ctx context.Context, state, bridge, network string, more ...string) *daemon {
 	GinkgoHelper()
-	args := append([]string{"--management-only", "--state-dir=" + state, "--bridge=" + bridge, "--network=" + network,
+	args := append([]string{"quickstart", "--management-only", "--state-dir=" + state, "--bridge=" + bridge, "--network=" + network,
 		"--kubernetes-version=" + currentVersion, "--timeout=" + clusterUp.String()}, more...)
-	return start(command(context.WithoutCancel(ctx), "quickstart", args...))
+	return start(command(context.WithoutCancel(ctx), "foo", args...))
 }
 
 // connect waits until quickstart is up, and learns how to reach what it has started.

@@ -15,7 +15,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// Exit codes of quickstart besides 0.
+// Exit codes of foo besides 0.
 const (
 	exitFailed = 1
 	// exitInvalid means that it started nothing.
@@ -26,7 +26,7 @@ var _ = Describe("quickstart", Label("quickstart"), func() {
 	It("brings up a cluster, shows it, and leaves nothing", func(ctx SpecContext) {
 		state := filepath.Join(suiteDir, "quickstart")
 		began := time.Now()
-		got := end(command(ctx, "quickstart", "--exit", "--state-dir="+state, "--bridge="+quickstartBridge, "--network="+quickstartNetwork,
+		got := end(command(ctx, "foo", "quickstart", "--exit", "--state-dir="+state, "--bridge="+quickstartBridge, "--network="+quickstartNetwork,
 			"--kubernetes-version="+currentVersion, "--timeout="+clusterUp.String(), "--cluster-name=shown", "--control-plane-machine-count=1", "--worker-machine-count=3"))
 		AddReportEntry("quickstart", time.Since(began).Round(time.Second).String()+"\n"+got.stdout)
 		Expect(got.code).To(BeZero(), got.stdout+got.stderr)
@@ -48,7 +48,7 @@ var _ = Describe("quickstart", Label("quickstart"), func() {
 var _ = Describe("A quickstart that fails", Label("bad-input"), func() {
 	It("says why at once, leaves its logs, and nothing else", func(ctx SpecContext) {
 		state := filepath.Join(suiteDir, "failed")
-		cmd := command(ctx, "quickstart", "--exit", "--state-dir="+state, "--bridge="+quickstartBridge, "--network="+quickstartNetwork, "--timeout="+clusterUp.String())
+		cmd := command(ctx, "foo", "quickstart", "--exit", "--state-dir="+state, "--bridge="+quickstartBridge, "--network="+quickstartNetwork, "--timeout="+clusterUp.String())
 		cmd.Env = append(cmd.Env, "FOO_CONTROL_PLANE_INSTANCE_TYPE=huge")
 		got := end(cmd)
 		Expect(got.code).To(Equal(exitFailed), got.stdout+got.stderr)
@@ -64,8 +64,8 @@ var _ = Describe("What quickstart rejects", Label("bad-input"), func() {
 	refused := func(ctx SpecContext, args []string, says ...string) {
 		state := filepath.Join(suiteDir, "refused")
 		// A flag that is given twice has its last value.
-		args = append([]string{"--exit", "--state-dir=" + state, "--bridge=" + quickstartBridge, "--network=" + quickstartNetwork}, args...)
-		got := end(command(ctx, "quickstart", args...))
+		args = append([]string{"quickstart", "--exit", "--state-dir=" + state, "--bridge=" + quickstartBridge, "--network=" + quickstartNetwork}, args...)
+		got := end(command(ctx, "foo", args...))
 		Expect(got.code).To(Equal(exitInvalid), got.stdout+got.stderr)
 		Expect(got.stderr).To(containAll(says))
 		Expect(state).NotTo(BeAnExistingFile(), "it started although it rejected its configuration")
@@ -91,10 +91,10 @@ var _ = Describe("What quickstart rejects", Label("bad-input"), func() {
 
 	It("a folder that another quickstart uses, or that is not a state folder", func(ctx SpecContext) {
 		m := sharedManagement(ctx)
-		got := end(command(ctx, "quickstart", "--resume", "--state-dir="+m.state, "--bridge="+suiteBridge, "--network="+suiteNetwork))
+		got := end(command(ctx, "foo", "quickstart", "--resume", "--state-dir="+m.state, "--bridge="+suiteBridge, "--network="+suiteNetwork))
 		Expect(got.code).To(Equal(exitInvalid), got.stdout+got.stderr)
 		Expect(got.stderr).To(And(ContainSubstring(m.state), ContainSubstring("another quickstart is running")))
-		got = end(command(ctx, "quickstart", "--state-dir=/etc", "--bridge="+quickstartBridge, "--network="+quickstartNetwork))
+		got = end(command(ctx, "foo", "quickstart", "--state-dir=/etc", "--bridge="+quickstartBridge, "--network="+quickstartNetwork))
 		Expect(got.code).To(Equal(exitInvalid), got.stdout+got.stderr)
 		Expect(got.stderr).To(And(ContainSubstring("/etc"), ContainSubstring("not a state folder")))
 	}, NodeTimeout(clusterUp))
@@ -111,12 +111,12 @@ var _ = Describe("What quickstart rejects", Label("bad-input"), func() {
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(os.RemoveAll, folder)
 		Expect(os.Chmod(folder, 0o755)).To(Succeed())
-		program, err := os.ReadFile(filepath.Join(bin, "quickstart"))
+		program, err := os.ReadFile(filepath.Join(bin, "foo"))
 		Expect(err).NotTo(HaveOccurred())
-		copied := filepath.Join(folder, "quickstart")
+		copied := filepath.Join(folder, "foo")
 		Expect(os.WriteFile(copied, program, 0o755)).To(Succeed())
 
-		cmd := command(ctx, "quickstart", "--exit")
+		cmd := command(ctx, "foo", "quickstart", "--exit")
 		cmd.Path = copied
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 		got := end(cmd)

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package e2e runs complete stories on real machines. Each story uses only the public interfaces of
-// the built programs: the flags and the output of quickstart, foocloud, clusterctl and kubectl, and
+// the built programs: the flags and the output of foo, foocloud, clusterctl and kubectl, and
 // the API of the management and workload clusters. It is built with the tag e2e, and needs root and
 // the programs in bin/.
 //
@@ -134,7 +134,7 @@ var _ = BeforeSuite(func() {
 	root, err := filepath.Abs("../..")
 	Expect(err).NotTo(HaveOccurred())
 	bin = filepath.Join(root, "bin")
-	for _, name := range []string{"quickstart", "foocloud", "manager", "tools/clusterctl", "kubernetes/" + currentVersion + "/kubectl"} {
+	for _, name := range []string{"foo", "foocloud", "manager", "tools/clusterctl", "kubernetes/" + currentVersion + "/kubectl"} {
 		Expect(filepath.Join(bin, name)).To(BeARegularFile(), "build it with `make e2e`")
 	}
 	suiteDir, err = os.MkdirTemp("/var/lib", "foo-e2e-")

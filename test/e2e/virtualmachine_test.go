@@ -79,7 +79,7 @@ func (v *virtualMachine) pack(ctx context.Context) {
 	for _, folder := range []string{"bin/kubernetes", "bin/systems"} {
 		Expect(os.MkdirAll(filepath.Join(programs, folder), 0o755)).To(Succeed())
 	}
-	for _, name := range []string{"foocloud", "foonode", "quickstart", "manager", "manifests", "tools", "system", "kubernetes/" + currentVersion} {
+	for _, name := range []string{"foocloud", "foonode", "foo", "manager", "manifests", "tools", "system", "kubernetes/" + currentVersion} {
 		v.host(ctx, "cp", "-al", filepath.Join(bin, name), filepath.Join(programs, "bin", filepath.Dir(name))+"/")
 	}
 	system, err := os.Readlink(filepath.Join(bin, "system"))

@@ -1,84 +1,38 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command quickstart brings up a real workload cluster on this machine with Cluster API and Foo.
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 	"time"
 
-	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
-	"k8s.io/klog/v2"
-	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/quickstart"
 )
 
-// Exit codes other than 0.
-const (
-	exitFailed      = 1   // started but failed; the reason has been shown
-	exitInvalid     = 2   // nothing was started: a flag is invalid or the machine is unsuitable
-	exitInterrupted = 130 // the user interrupted it before the cluster was available
-)
-
-func main() { os.Exit(run()) }
-
-// run returns the exit code.
-func run() int {
-	// The libraries' log messages would garble the display, and their errors are returned anyway.
-	ctrl.SetLogger(logr.Discard())
-	klog.SetLogger(logr.Discard())
-
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	err := newCommand().ExecuteContext(ctx)
-	if err == nil {
-		return 0
-	}
-	var reported *quickstart.ReportedError
-	if !errors.As(err, &reported) {
-		fmt.Fprintln(os.Stderr, "quickstart:", err)
-	}
-	switch {
-	case ctx.Err() != nil:
-		return exitInterrupted
-	case quickstart.IsInvalid(err) || errors.Is(err, errUsage):
-		return exitInvalid
-	default:
-		return exitFailed
-	}
-}
-
-var errUsage = errors.New("invalid usage; see --help")
-
-func newCommand() *cobra.Command {
+// newQuickstartCommand returns the command that runs everything in the foreground.
+func newQuickstartCommand() *cobra.Command {
 	config := quickstart.Config{Namespace: "default", BinDir: binDir()}
 	command := &cobra.Command{
 		Use:   "quickstart",
-		Short: "Bring up a real workload cluster on this machine",
+		Short: "Bring up a workload cluster, and delete it at the end",
 		Long: `Starts a management cluster, Cluster API, the kubeadm bootstrap provider, the Foo cloud and the Foo providers as
 processes of this machine, and lets them make a workload cluster of real Kubernetes components. Needs root and Linux.
 
 Stays up until Ctrl-C, and then deletes everything it has made. Exits with 1 if something failed, with 2 if nothing was
 started because a flag or the machine does not fit, and with 130 if it was ended before the cluster was available.`,
-		Args:          noArguments,
-		SilenceErrors: true,
-		SilenceUsage:  true,
+		Example: `  foo quickstart
+  foo quickstart --control-plane-machine-count=3 --exit`,
+		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return quickstart.Run(command.Context(), config, os.Stdout)
 		},
 	}
-	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fmt.Errorf("%w: %w", errUsage, err) })
 	addFlags(command, &config)
-	command.AddCommand(newDeleteCommand())
+	command.AddCommand(newQuickstartDeleteCommand())
 	return command
 }
 
@@ -113,26 +67,20 @@ func addStateFlags(command *cobra.Command, config *quickstart.Config) {
 	command.Flags().StringVar(&config.StateDir, "state-dir", "/var/lib/foo-quickstart", "Folder for all files, on a disk file system.")
 }
 
-// newDeleteCommand returns the command that removes what --keep or a killed quickstart left behind.
-func newDeleteCommand() *cobra.Command {
+// newQuickstartDeleteCommand returns the command that removes what --keep or a killed quickstart left behind.
+func newQuickstartDeleteCommand() *cobra.Command {
 	config := quickstart.Config{BinDir: binDir()}
 	command := &cobra.Command{
-		Use:   "delete",
-		Short: "Delete a kept or leftover state folder together with the cloud's instances and networks",
-		Args:  noArguments,
+		Use:     "delete",
+		Short:   "Delete a kept or leftover state folder together with the cloud's instances and networks",
+		Example: "  foo quickstart delete",
+		Args:    noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return quickstart.Delete(command.Context(), config)
 		},
 	}
 	addStateFlags(command, &config)
 	return command
-}
-
-func noArguments(command *cobra.Command, args []string) error {
-	if err := cobra.NoArgs(command, args); err != nil {
-		return fmt.Errorf("%w: %w", errUsage, err)
-	}
-	return nil
 }
 
 // binDir returns the folder of this executable, where the Makefile puts all the other programs too.
