@@ -7,8 +7,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"sync"
 	"time"
+
+	"golang.org/x/term"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/supervisor"
 )
@@ -16,10 +19,26 @@ import (
 // maxSilence is how long the printer prints nothing at most.
 const maxSilence = 10 * time.Second
 
-// printer tells the user what happens, with the elapsed time. It is safe for concurrent use.
+// redrawInterval is the time between two updates of the line on a terminal that says what is being
+// waited for.
+const redrawInterval = 200 * time.Millisecond
+
+// Control sequences of terminals.
+const (
+	clearLine = "\r\x1b[K"
+	green     = "\x1b[32m"
+	faint     = "\x1b[2m"
+	plain     = "\x1b[0m"
+)
+
+// printer tells the user what happens, with the elapsed time. On a terminal, its last line says what
+// is being waited for. It is safe for concurrent use.
 type printer struct {
-	mu      sync.Mutex
-	out     io.Writer
+	mu  sync.Mutex
+	out io.Writer
+	// width of the terminal; 0 if the output is no terminal.
+	width   int
+	colors  bool
 	began   time.Time
 	last    time.Time
 	waiting string
@@ -27,7 +46,13 @@ type printer struct {
 
 func newPrinter(out io.Writer) *printer {
 	now := time.Now()
-	return &printer{out: out, began: now, last: now}
+	p := &printer{out: out, began: now, last: now}
+	if file, ok := out.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		if width, _, err := term.GetSize(int(file.Fd())); err == nil {
+			p.width, p.colors = width, os.Getenv("NO_COLOR") == ""
+		}
+	}
+	return p
 }
 
 // restart resets the elapsed time to zero.
@@ -70,19 +95,60 @@ func (p *printer) print(prefix, text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.last = time.Now()
-	_, _ = fmt.Fprintf(p.out, "%8s  %s\n", prefix, text)
+	p.clear()
+	_, _ = fmt.Fprintf(p.out, "%s  %s\n", p.color(green, fmt.Sprintf("%8s", prefix)), text)
 }
 
-// repeatWaiting prints what the quickstart is waiting for whenever nothing has been printed for a
-// while, until ctx ends.
+func (p *printer) color(color, text string) string {
+	if !p.colors {
+		return text
+	}
+	return color + text + plain
+}
+
+func (p *printer) clear() {
+	if p.width > 0 {
+		_, _ = io.WriteString(p.out, clearLine)
+	}
+}
+
+// end leaves the output to others.
+func (p *printer) end() {
+	p.waitingFor("")
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clear()
+}
+
+// draw updates the last line of a terminal.
+func (p *printer) draw() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.waiting == "" {
+		return
+	}
+	line := fmt.Sprintf("%8s  waiting for %s", seconds(time.Since(p.began)), p.waiting)
+	_, _ = io.WriteString(p.out, clearLine+p.color(faint, line[:min(len(line), p.width-1)]))
+}
+
+// repeatWaiting prints what the quickstart is waiting for, until ctx ends: all the time on a
+// terminal, and otherwise whenever nothing has been printed for a while.
 func (p *printer) repeatWaiting(ctx context.Context) {
-	ticker := time.NewTicker(time.Second)
+	interval := time.Second
+	if p.width > 0 {
+		interval = redrawInterval
+	}
+	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
+		}
+		if p.width > 0 {
+			p.draw()
+			continue
 		}
 		if text, due := p.due(); due {
 			p.print(p.elapsed(), "waiting for "+text)
