@@ -67,12 +67,18 @@ Exit codes:
     1  something failed; the reason has been shown
     2  nothing was done: a flag or an argument is invalid, or the machine does not fit
   130  interrupted`,
-		Example:       "  foo quickstart",
+		Example: `  foo create cluster demo
+  foo get clusters
+  foo delete cluster demo`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error { return usageError(command, err) })
-	root.AddCommand(newQuickstartCommand())
+	root.AddCommand(
+		newGroup("create", "Create a cluster", newCreateClusterCommand()), newGroup("get", "List clusters", newGetClustersCommand()),
+		newGroup("delete", "Delete a cluster", newDeleteClusterCommand()), newKubeconfigCommand(), newStartCommand(), newStopCommand(),
+		newQuickstartCommand(), newVersionCommand(),
+	)
 	return root
 }
 

@@ -4,8 +4,11 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,9 +16,18 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/quickstart"
 )
 
+// Defaults of flags.
+const (
+	defaultVersion = "v1.36.3"
+	defaultBridge  = "foo0"
+	defaultNetwork = "10.77.0.0/16"
+	defaultTimeout = 5 * time.Minute
+)
+
 // newQuickstartCommand returns the command that runs everything in the foreground.
 func newQuickstartCommand() *cobra.Command {
-	config := quickstart.Config{Namespace: "default", BinDir: binDir()}
+	config := quickstart.Config{Namespace: "default", BinDir: binDir(), WorkerMachineCount: 3}
+	var detach bool
 	command := &cobra.Command{
 		Use:   "quickstart",
 		Short: "Bring up a workload cluster, and delete it at the end",
@@ -28,27 +40,44 @@ started because a flag or the machine does not fit, and with 130 if it was ended
   foo quickstart --control-plane-machine-count=3 --exit`,
 		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
+			if detach {
+				return runDetached(command, config)
+			}
 			return quickstart.Run(command.Context(), config, os.Stdout)
 		},
 	}
 	addFlags(command, &config)
+	command.Flags().BoolVar(&detach, "detach", false, "Return once the cluster is available, and leave everything running in the background until foo quickstart delete.")
+	command.MarkFlagsMutuallyExclusive("detach", "exit")
+	flags := command.Flags()
+	flags.BoolVar(&config.Background, "background", false, "")
+	if err := flags.MarkHidden("background"); err != nil { // the flag exists
+		command.PrintErrln(err)
+	}
 	command.AddCommand(newQuickstartDeleteCommand())
 	return command
 }
 
+// runDetached runs the same command again, in the background.
+func runDetached(command *cobra.Command, config quickstart.Config) error {
+	arguments := slices.DeleteFunc(slices.Clone(os.Args[1:]), func(argument string) bool {
+		return argument == "--detach" || strings.HasPrefix(argument, "--detach=")
+	})
+	if err := quickstart.Detach(command.Context(), config, arguments, os.Stdout); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(os.Stdout, "\nEverything keeps running. Delete it with: foo quickstart delete --state-dir=%s\n", config.StateDir)
+	return err
+}
+
 func addFlags(command *cobra.Command, config *quickstart.Config) {
+	addClusterFlags(command, config)
+	addCloudFlags(command, config)
 	flags := command.Flags()
-	flags.StringVar(&config.KubernetesVersion, "kubernetes-version", "v1.36.3", "Kubernetes version of both clusters; its node binary must have been built.")
 	flags.StringVar(&config.ClusterName, "cluster-name", "demo", "Name of the workload cluster.")
 	flags.StringVar(&config.Namespace, "namespace", config.Namespace, "Namespace of the workload cluster's objects.")
-	flags.IntVar(&config.ControlPlaneMachineCount, "control-plane-machine-count", 1, "Number of control plane machines, which must be odd.")
-	flags.IntVar(&config.WorkerMachineCount, "worker-machine-count", 3, "Number of worker machines.")
 	addStateFlags(command, config)
-	flags.StringVar(&config.Bridge, "bridge", "foo0", "Name of the network interface through which this machine reaches instances.")
-	flags.StringVar(&config.Network, "network", "10.77.0.0/16", "Network of the cloud's instances; nothing else on the machine may use it.")
-	flags.StringVar(&config.CloudConfig, "cloud-config", "", "YAML file with the cloud's zones, instance types and tenants; all have defaults.")
 	flags.IntVar(&config.ManagementPort, "management-port", 0, "Port of the management API server on 127.0.0.1; any free one if 0.")
-	flags.DurationVar(&config.Timeout, "timeout", 5*time.Minute, "How long the programs may take to start, and then how long the workload cluster may take to become available.")
 	flags.BoolVar(&config.Keep, "keep", false, "Keep the state folder and the cloud's instances at the end.")
 	flags.BoolVar(&config.Resume, "resume", false, "Resume from a kept state folder.")
 	flags.BoolVar(&config.Exit, "exit", false, "Exit and clean up once the cluster is available.")
@@ -63,6 +92,23 @@ func addFlags(command *cobra.Command, config *quickstart.Config) {
 	flags.BoolVar(&config.ManagerPerProvider, "manager-per-provider", false, "Run Foo's control plane provider and infrastructure provider in separate managers, as clusterctl installs them.")
 }
 
+// addClusterFlags adds the flags about the shape of a new cluster.
+func addClusterFlags(command *cobra.Command, config *quickstart.Config) {
+	flags := command.Flags()
+	flags.StringVar(&config.KubernetesVersion, "kubernetes-version", defaultVersion, "Kubernetes version; its node binary must have been built.")
+	flags.IntVar(&config.ControlPlaneMachineCount, "control-plane-machine-count", 1, "Number of control plane machines, which must be odd.")
+	flags.IntVar(&config.WorkerMachineCount, "worker-machine-count", config.WorkerMachineCount, "Number of worker machines.")
+}
+
+// addCloudFlags adds the flags about the cloud, which is started with the management cluster.
+func addCloudFlags(command *cobra.Command, config *quickstart.Config) {
+	flags := command.Flags()
+	flags.StringVar(&config.Bridge, "bridge", defaultBridge, "Name of the network interface through which this machine reaches instances.")
+	flags.StringVar(&config.Network, "network", defaultNetwork, "Network of the cloud's instances; nothing else on the machine may use it.")
+	flags.StringVar(&config.CloudConfig, "cloud-config", "", "YAML file with the cloud's zones, instance types and tenants; all have defaults.")
+	flags.DurationVar(&config.Timeout, "timeout", defaultTimeout, "How long the programs may take to start, and then how long the workload cluster may take to become available.")
+}
+
 func addStateFlags(command *cobra.Command, config *quickstart.Config) {
 	command.Flags().StringVar(&config.StateDir, "state-dir", "/var/lib/foo-quickstart", "Folder for all files, on a disk file system.")
 }
@@ -72,11 +118,11 @@ func newQuickstartDeleteCommand() *cobra.Command {
 	config := quickstart.Config{BinDir: binDir()}
 	command := &cobra.Command{
 		Use:     "delete",
-		Short:   "Delete a kept or leftover state folder together with the cloud's instances and networks",
+		Short:   "End a quick start in the background, and delete a state folder together with the cloud's instances and networks",
 		Example: "  foo quickstart delete",
 		Args:    noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
-			return quickstart.Delete(command.Context(), config)
+			return quickstart.Remove(command.Context(), config)
 		},
 	}
 	addStateFlags(command, &config)

@@ -72,6 +72,8 @@ type Config struct {
 	WithoutProviders bool
 	// CloudListen is an additional address of the cloud, https://address:port; none if empty.
 	CloudListen string
+	// Background means that no user watches the output; it is in a file.
+	Background bool
 	// UserNamespaces says whether instances get user namespaces: off, auto or on; off if empty.
 	UserNamespaces string
 }

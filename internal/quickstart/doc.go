@@ -8,5 +8,8 @@
 // which the cloud itself removes. Problems that can be detected in advance are reported before
 // anything is started.
 //
+// It also runs the management cluster in the background, for any number of workload clusters that
+// are created and deleted one by one.
+//
 // Limits: Linux and root only. One state folder, bridge and network per running quickstart.
 package quickstart

@@ -25,8 +25,7 @@ const checkGrace = 10 * time.Second
 func (c Config) CheckHost(ctx context.Context) error {
 	var wrong problems
 	if os.Geteuid() != 0 {
-		wrong.add("not root: instances need namespaces, bridges and mounts; run it with sudo")
-		return wrong.err() // the other checks need root
+		return notRoot() // the other checks need root
 	}
 	c.checkPrograms(&wrong)
 	c.checkRoot(ctx, &wrong)
@@ -35,7 +34,12 @@ func (c Config) CheckHost(ctx context.Context) error {
 	return wrong.err()
 }
 
-func (c Config) checkPrograms(wrong *problems) {
+func notRoot() error {
+	return &InvalidError{Problems: []string{"not root: instances need namespaces, bridges and mounts; run it with sudo"}}
+}
+
+// checkVersion checks whether an instance can run the Kubernetes version.
+func (c Config) checkVersion(wrong *problems) {
 	if _, err := os.Stat(c.kubernetes("kubernetes")); err != nil {
 		built := strings.Join(c.builtVersions(), ", ")
 		if built == "" {
@@ -44,6 +48,10 @@ func (c Config) checkPrograms(wrong *problems) {
 		wrong.add("--kubernetes-version %s: its node binary has not been built (built: %s); build it with: make node KUBERNETES_VERSION=%s",
 			c.KubernetesVersion, built, c.KubernetesVersion)
 	}
+}
+
+func (c Config) checkPrograms(wrong *problems) {
+	c.checkVersion(wrong)
 	for _, name := range []string{"foonode", "foocloud", "tools/clusterctl"} {
 		checkBuilt(c.program(name), wrong)
 	}

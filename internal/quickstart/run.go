@@ -14,10 +14,11 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/capfoo/cluster-api-provider-foo/internal/management"
+	"github.com/capfoo/cluster-api-provider-foo/internal/quickstart/progress"
 	"github.com/capfoo/cluster-api-provider-foo/internal/supervisor"
 )
 
@@ -72,7 +73,7 @@ func work(ctx context.Context, config Config, sup *supervisor.Supervisor, say *p
 		return err
 	}
 	if !config.ManagementOnly {
-		if err := workload(ctx, config, cluster, say); err != nil {
+		if err := workload(ctx, config, cluster.Config(), say); err != nil {
 			return err
 		}
 	}
@@ -83,48 +84,66 @@ func work(ctx context.Context, config Config, sup *supervisor.Supervisor, say *p
 		return nil
 	}
 	say.waitingFor("")
-	say.note("Up. Logs are in %s. Ctrl-C stops it and %s.", config.logDir(), config.whatEnds())
+	say.note("Up. Logs are in %s.%s", config.logDir(), config.howItEnds())
 	<-ctx.Done()
 	return nil
 }
 
-func (c Config) whatEnds() string {
-	if c.Keep {
-		return "keeps the cluster's instances and " + c.StateDir
+// howItEnds tells the user how to end the quickstart and what that does.
+func (c Config) howItEnds() string {
+	switch {
+	case c.Background:
+		return ""
+	case c.Keep:
+		return " Ctrl-C stops it and keeps the cluster's instances and " + c.StateDir + "."
+	default:
+		return " Ctrl-C stops it and deletes everything."
 	}
-	return "deletes everything"
 }
 
 // workload creates the workload cluster and reports on it.
-func workload(ctx context.Context, config Config, cluster *management.Cluster, say *printer) error {
-	scheme, err := newScheme()
+func workload(ctx context.Context, config Config, management *rest.Config, say *printer) error {
+	origin, reached, err := createWorkload(ctx, config, management, say)
 	if err != nil {
 		return err
 	}
-	live, err := client.New(cluster.Config(), client.Options{Scheme: scheme})
+	say.end()
+	shown := report{config: config}
+	if origin == created {
+		shown.reached = reached
+	}
+	return shown.write(ctx, say.out)
+}
+
+// createWorkload creates the workload cluster, or finds it, and returns once it is available, with
+// the milestones that it has reached since.
+func createWorkload(ctx context.Context, config Config, management *rest.Config, say *printer) (origin, []progress.Reached, error) {
+	live, err := newClient(management)
 	if err != nil {
-		return err
+		return found, nil, err
 	}
 	watching, stopWatching := context.WithCancel(ctx)
 	defer stopWatching()
-	observed, err := observeManagement(watching, cluster.Config(), config.Namespace)
+	observed, err := observeManagement(watching, management, config.Namespace)
 	if err != nil {
-		return err
+		return found, nil, err
 	}
 	say.restart()
 	follower := &follower{config: config, say: say, live: live, management: observed, began: time.Now()}
 	origin, err := applyTemplate(ctx, config, live, say)
 	if err != nil {
-		return err
+		return origin, nil, err
 	}
-	if err := follower.follow(watching); err != nil {
-		return err
+	err = follower.follow(watching)
+	return origin, follower.tracker.Reached(), err
+}
+
+func newClient(management *rest.Config) (client.Client, error) {
+	scheme, err := newScheme()
+	if err != nil {
+		return nil, err
 	}
-	shown := report{config: config}
-	if origin == created {
-		shown.reached = follower.tracker.Reached()
-	}
-	return shown.write(ctx, say.out)
+	return client.New(management, client.Options{Scheme: scheme})
 }
 
 // origin is where the workload cluster comes from.

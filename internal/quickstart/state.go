@@ -137,7 +137,16 @@ func lockState(dir string) (*os.File, error) {
 		_ = lock.Close()
 		return nil, &InvalidError{Problems: []string{fmt.Sprintf("--state-dir %s: another quickstart is running on it (%v)", dir, err)}}
 	}
+	// Commands that talk to this process need to find it.
+	if err := errors.Join(lock.Truncate(0), writePID(lock)); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
 	return lock, nil
+}
+
+func writePID(file *os.File) error {
+	_, err := fmt.Fprintln(file, os.Getpid())
+	return err
 }
 
 func (s *state) close() { _ = s.lock.Close() }
@@ -211,7 +220,7 @@ func (s *state) keepConsoles() {
 }
 
 // leftAfterFailure lists what removeAllButLogs keeps.
-var leftAfterFailure = []string{marker, lockFile, logFolder, pidFolder}
+var leftAfterFailure = []string{marker, lockFile, logFolder, pidFolder, backgroundLog}
 
 // free reports whether a folder is empty, or holds only what removeAllButLogs keeps.
 func free(entries []os.DirEntry) bool {
@@ -220,7 +229,8 @@ func free(entries []os.DirEntry) bool {
 		if !slices.Contains(leftAfterFailure, entry.Name()) {
 			return false
 		}
-		hasMarker = hasMarker || entry.Name() == marker
+		// Only this program writes these.
+		hasMarker = hasMarker || entry.Name() == marker || entry.Name() == backgroundLog
 	}
 	return hasMarker || len(entries) == 0
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path"
-	"path/filepath"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -26,12 +25,18 @@ import (
 // templateVersion is the version of the template in the local repository.
 const templateVersion = "v0.1.0"
 
-// renderTemplate writes a clusterctl repository into the state folder and lets clusterctl render
+// renderTemplate writes a temporary clusterctl repository and lets clusterctl render
 // the flavor fast from it, like `clusterctl generate cluster --flavor fast`. This flavor suits a
 // quickstart: the user is waiting, and nobody relies on the cluster's data. Variables of the
 // template come from the environment.
 func renderTemplate(ctx context.Context, config Config) ([]unstructured.Unstructured, error) {
-	url, err := writeRepository(filepath.Join(config.StateDir, "repository"))
+	// Several clusters may be created at the same time.
+	folder, err := os.MkdirTemp(config.StateDir, "repository-")
+	if err != nil {
+		return nil, fmt.Errorf("write template repository: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	url, err := writeRepository(folder)
 	if err != nil {
 		return nil, fmt.Errorf("write template repository: %w", err)
 	}

@@ -1,0 +1,295 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/duration"
+	"k8s.io/cli-runtime/pkg/printers"
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/quickstart"
+)
+
+// newGroup returns a command that only holds others.
+func newGroup(use, short string, commands ...*cobra.Command) *cobra.Command {
+	group := &cobra.Command{Use: use, Short: short, Example: commands[0].Example, Args: cobra.ArbitraryArgs}
+	group.RunE = func(command *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return command.Help()
+		}
+		return usageError(command, fmt.Errorf("unknown command %q", args[0]))
+	}
+	group.AddCommand(commands...)
+	return group
+}
+
+// newConfig returns the configuration of commands about clusters.
+func newConfig() quickstart.Config {
+	return quickstart.Config{
+		KubernetesVersion: defaultVersion, ClusterName: "demo", Namespace: metav1.NamespaceDefault, BinDir: binDir(),
+		ControlPlaneMachineCount: 1, StateDir: "/var/lib/foo", Bridge: defaultBridge, Network: defaultNetwork, Timeout: defaultTimeout,
+	}
+}
+
+// newClusterCommand completes a command about the cluster that its argument names.
+func newClusterCommand(command *cobra.Command, config *quickstart.Config, run func(ctx context.Context, out io.Writer) error) *cobra.Command {
+	flags := command.Flags()
+	flags.StringVar(&config.StateDir, "state-dir", config.StateDir, "Folder for all files of the management cluster, on a disk file system.")
+	flags.StringVarP(&config.Namespace, "namespace", "n", config.Namespace, "Namespace of the cluster's objects in the management cluster.")
+	command.Args = func(command *cobra.Command, args []string) error {
+		if err := cobra.ExactArgs(1)(command, args); err != nil {
+			return usageError(command, err)
+		}
+		return nil
+	}
+	command.RunE = func(command *cobra.Command, args []string) error {
+		config.ClusterName = args[0]
+		return run(command.Context(), command.OutOrStdout())
+	}
+	command.ValidArgsFunction = func(command *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		clusters, err := quickstart.ListClusters(command.Context(), *config)
+		if err != nil || len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		names := make([]cobra.Completion, 0, len(clusters.Items))
+		for _, cluster := range clusters.Items {
+			names = append(names, cluster.Name)
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+	return command
+}
+
+func addKubeconfigFlag(command *cobra.Command, path *string) {
+	command.Flags().StringVar(path, "kubeconfig", "", "Your kubeconfig (default: KUBECONFIG, or ~/.kube/config).")
+}
+
+func newCreateClusterCommand() *cobra.Command {
+	config := newConfig()
+	config.WorkerMachineCount = 1
+	var kubeconfig string
+	command := newClusterCommand(&cobra.Command{
+		Use: "cluster NAME", Short: "Create a cluster, and make it the current context of kubectl",
+		Long: `Create a cluster, and make it the current context of kubectl, as foo-NAME.
+
+The first cluster also starts a management cluster with Cluster API, the Foo cloud and the Foo providers in the
+background. Further clusters share it. They all keep running when this command has ended.`,
+		Example: `  foo create cluster demo
+  foo create cluster demo --control-plane-machine-count=3 --worker-machine-count=3`,
+	}, &config, func(ctx context.Context, out io.Writer) error {
+		began := time.Now()
+		if err := quickstart.CreateCluster(ctx, config, out); err != nil {
+			return err
+		}
+		if err := merge(ctx, config, kubeconfig); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(out, "\nCluster %s is ready after %s.\n\n  kubectl --context %s get nodes\n  foo delete cluster %s\n",
+			config.ClusterName, time.Since(began).Round(time.Second), quickstart.ContextName(config.ClusterName), config.ClusterName)
+		return err
+	})
+	addKubeconfigFlag(command, &kubeconfig)
+	addClusterFlags(command, &config)
+	addCloudFlags(command, &config)
+	return command
+}
+
+func merge(ctx context.Context, config quickstart.Config, path string) error {
+	content, err := quickstart.Kubeconfig(ctx, config)
+	if err != nil {
+		return err
+	}
+	return quickstart.MergeKubeconfig(quickstart.KubeconfigFiles(path), config.ClusterName, content)
+}
+
+func newKubeconfigCommand() *cobra.Command {
+	config := newConfig()
+	var path string
+	var show bool
+	command := newClusterCommand(&cobra.Command{
+		Use: "kubeconfig NAME", Short: "Make a cluster the current context of kubectl",
+		Example: "  foo kubeconfig demo\n  foo kubeconfig demo --print > demo.kubeconfig",
+	}, &config, func(ctx context.Context, out io.Writer) error {
+		if show {
+			content, err := quickstart.Kubeconfig(ctx, config)
+			if err != nil {
+				return err
+			}
+			_, err = out.Write(content)
+			return err
+		}
+		if err := merge(ctx, config, path); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(out, "kubectl --context %s get nodes\n", quickstart.ContextName(config.ClusterName))
+		return err
+	})
+	addKubeconfigFlag(command, &path)
+	command.Flags().BoolVar(&show, "print", false, "Print the cluster's kubeconfig, and leave yours alone. It holds the administrator's key.")
+	return command
+}
+
+func newDeleteClusterCommand() *cobra.Command {
+	config := newConfig()
+	var kubeconfig string
+	var keep bool
+	command := newClusterCommand(&cobra.Command{
+		Use: "cluster NAME", Short: "Delete a cluster; with the last one, the management cluster goes too",
+		Example: "  foo delete cluster demo",
+	}, &config, func(ctx context.Context, out io.Writer) error {
+		if err := quickstart.DeleteCluster(ctx, config, out); err != nil {
+			return err
+		}
+		if err := quickstart.ForgetKubeconfig(quickstart.KubeconfigFiles(kubeconfig), config.ClusterName); err != nil {
+			return err
+		}
+		left, err := quickstart.ListClusters(ctx, config)
+		if err != nil || keep || len(left.Items) > 0 {
+			return err
+		}
+		if err := quickstart.Remove(ctx, config); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(out, "It was the last cluster: the management cluster and the cloud are deleted too.")
+		return err
+	})
+	addKubeconfigFlag(command, &kubeconfig)
+	command.Flags().BoolVar(&keep, "keep-management", false, "Keep the management cluster even if no cluster is left.")
+	return command
+}
+
+func newStartCommand() *cobra.Command {
+	config := newConfig()
+	command := &cobra.Command{
+		Use: "start", Short: "Start the management cluster in the background", Example: "  foo start", Args: noArguments,
+		RunE: func(command *cobra.Command, _ []string) error {
+			return quickstart.Up(command.Context(), config, command.OutOrStdout())
+		},
+	}
+	command.Flags().StringVar(&config.StateDir, "state-dir", config.StateDir, "Folder for all files of the management cluster, on a disk file system.")
+	addCloudFlags(command, &config)
+	return command
+}
+
+func newStopCommand() *cobra.Command {
+	config := newConfig()
+	command := &cobra.Command{
+		Use: "stop", Short: "Stop the management cluster; the clusters keep running", Example: "  foo stop", Args: noArguments,
+		RunE: func(command *cobra.Command, _ []string) error { return quickstart.Stop(command.Context(), config) },
+	}
+	command.Flags().StringVar(&config.StateDir, "state-dir", config.StateDir, "Folder for all files of the management cluster.")
+	return command
+}
+
+// clusterColumns are the columns of the table of clusters. Those with a priority are for wide tables.
+var clusterColumns = []metav1.TableColumnDefinition{
+	{Name: "Name"}, {Name: "Version"}, {Name: "Control-Plane"}, {Name: "Workers"}, {Name: "Status"}, {Name: "Available"}, {Name: "Age"},
+	{Name: "Namespace", Priority: 1}, {Name: "Endpoint", Priority: 1}, {Name: "Context", Priority: 1},
+}
+
+func newGetClustersCommand() *cobra.Command {
+	config := newConfig()
+	var format string
+	command := &cobra.Command{
+		Use: "clusters", Short: "List the clusters", Example: "  foo get clusters\n  foo get clusters -o wide", Args: noArguments,
+	}
+	command.RunE = func(command *cobra.Command, _ []string) error {
+		printer, err := printerFor(format)
+		if err != nil {
+			return usageError(command, err)
+		}
+		list, err := quickstart.ListClusters(command.Context(), config)
+		if err != nil {
+			return err
+		}
+		if len(list.Items) == 0 && (format == "" || format == "wide") {
+			_, err := fmt.Fprintln(os.Stderr, "No clusters found; create one with: foo create cluster demo")
+			return err
+		}
+		return printer.PrintObj(list, command.OutOrStdout())
+	}
+	command.Flags().StringVar(&config.StateDir, "state-dir", config.StateDir, "Folder for all files of the management cluster.")
+	command.Flags().StringVarP(&format, "output", "o", "", "Output format: wide, json, yaml or name.")
+	return command
+}
+
+// printerFor returns the printer of a list of clusters.
+func printerFor(format string) (printers.ResourcePrinter, error) {
+	scheme := runtime.NewScheme()
+	if err := clusterv1.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	typed := printers.NewTypeSetter(scheme)
+	switch format {
+	case "", "wide":
+		table := printers.NewTablePrinter(printers.PrintOptions{Wide: format == "wide"})
+		return clusterPrinter(func(list *clusterv1.ClusterList, out io.Writer) error { return table.PrintObj(tableOf(list), out) }), nil
+	case "json":
+		return typed.ToPrinter(&printers.JSONPrinter{}), nil
+	case "yaml":
+		return typed.ToPrinter(&printers.YAMLPrinter{}), nil
+	case "name":
+		return clusterPrinter(printNames), nil
+	default:
+		return nil, fmt.Errorf("--output %q: want wide, json, yaml or name", format)
+	}
+}
+
+// clusterPrinter returns a printer for lists of clusters alone.
+func clusterPrinter(show func(*clusterv1.ClusterList, io.Writer) error) printers.ResourcePrinter {
+	return printers.ResourcePrinterFunc(func(object runtime.Object, out io.Writer) error {
+		list, ok := object.(*clusterv1.ClusterList)
+		if !ok {
+			return fmt.Errorf("%T is no list of clusters", object)
+		}
+		return show(list, out)
+	})
+}
+
+func printNames(list *clusterv1.ClusterList, out io.Writer) error {
+	for index := range list.Items {
+		if _, err := fmt.Fprintln(out, list.Items[index].Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func versionOf(controlPlane clusterv1.ClusterControlPlaneStatus) string {
+	names := make([]string, 0, len(controlPlane.Versions))
+	for _, one := range controlPlane.Versions {
+		names = append(names, one.Version)
+	}
+	return strings.Join(names, ",")
+}
+
+func tableOf(list *clusterv1.ClusterList) *metav1.Table {
+	table := &metav1.Table{ColumnDefinitions: clusterColumns}
+	ready := func(ready, wanted *int32) string {
+		return fmt.Sprintf("%d/%d", ptr.Deref(ready, 0), ptr.Deref(wanted, 0))
+	}
+	for index := range list.Items {
+		cluster := &list.Items[index]
+		controlPlane, workers := ptr.Deref(cluster.Status.ControlPlane, clusterv1.ClusterControlPlaneStatus{}), ptr.Deref(cluster.Status.Workers, clusterv1.WorkersStatus{})
+		table.Rows = append(table.Rows, metav1.TableRow{Cells: []any{
+			cluster.Name, versionOf(controlPlane), ready(controlPlane.ReadyReplicas, controlPlane.DesiredReplicas),
+			ready(workers.ReadyReplicas, workers.DesiredReplicas), cluster.Status.Phase,
+			conditions.IsTrue(cluster, clusterv1.ClusterAvailableCondition), duration.HumanDuration(time.Since(cluster.CreationTimestamp.Time)),
+			cluster.Namespace, cluster.Spec.ControlPlaneEndpoint.String(), quickstart.ContextName(cluster.Name),
+		}})
+	}
+	return table
+}

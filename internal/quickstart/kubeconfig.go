@@ -1,0 +1,101 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package quickstart
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/cluster-api/util/kubeconfig"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// ContextName returns the name of a cluster's context in the user's kubeconfig.
+func ContextName(cluster string) string { return "foo-" + cluster }
+
+// Kubeconfig returns the kubeconfig of a cluster's administrator.
+func Kubeconfig(ctx context.Context, config Config) ([]byte, error) {
+	management, cluster, err := config.find(ctx)
+	if err != nil {
+		return nil, err
+	}
+	live, err := newClient(management)
+	if err != nil {
+		return nil, err
+	}
+	content, err := kubeconfig.FromSecret(ctx, live, client.ObjectKeyFromObject(cluster))
+	if err != nil {
+		return nil, fmt.Errorf("kubeconfig of cluster %s: %w", cluster.Name, err)
+	}
+	return content, nil
+}
+
+// KubeconfigFiles returns the user's kubeconfig: the file at path, or else those that KUBECONFIG
+// names, or else ~/.kube/config.
+func KubeconfigFiles(path string) *clientcmd.PathOptions {
+	options := clientcmd.NewDefaultPathOptions()
+	options.LoadingRules.ExplicitPath = path
+	return options
+}
+
+// MergeKubeconfig makes the cluster of a kubeconfig the current context of the user's kubeconfig.
+// Everything else in that stays as it is.
+func MergeKubeconfig(files clientcmd.ConfigAccess, cluster string, content []byte) error {
+	from, err := clientcmd.Load(content)
+	if err != nil {
+		return fmt.Errorf("kubeconfig of cluster %s: %w", cluster, err)
+	}
+	current, ok := from.Contexts[from.CurrentContext]
+	if !ok || from.Clusters[current.Cluster] == nil || from.AuthInfos[current.AuthInfo] == nil {
+		return fmt.Errorf("kubeconfig of cluster %s: its current context %q is not complete", cluster, from.CurrentContext)
+	}
+	merged, err := files.GetStartingConfig()
+	if err != nil {
+		return fmt.Errorf("read your kubeconfig: %w", err)
+	}
+	name := ContextName(cluster)
+	server, user := *from.Clusters[current.Cluster], *from.AuthInfos[current.AuthInfo]
+	entry := clientcmdapi.Context{Cluster: name, AuthInfo: name}
+	// An entry that exists already stays in its file.
+	server.LocationOfOrigin, user.LocationOfOrigin = "", ""
+	if before := merged.Clusters[name]; before != nil {
+		server.LocationOfOrigin = before.LocationOfOrigin
+	}
+	if before := merged.AuthInfos[name]; before != nil {
+		user.LocationOfOrigin = before.LocationOfOrigin
+	}
+	if before := merged.Contexts[name]; before != nil {
+		entry.LocationOfOrigin = before.LocationOfOrigin
+	}
+	merged.Clusters[name], merged.AuthInfos[name], merged.Contexts[name] = &server, &user, &entry
+	merged.CurrentContext = name
+	if err := clientcmd.ModifyConfig(files, *merged, false); err != nil {
+		return fmt.Errorf("write your kubeconfig: %w", err)
+	}
+	return nil
+}
+
+// ForgetKubeconfig removes a cluster from the user's kubeconfig.
+func ForgetKubeconfig(files clientcmd.ConfigAccess, cluster string) error {
+	config, err := files.GetStartingConfig()
+	if err != nil {
+		return fmt.Errorf("read your kubeconfig: %w", err)
+	}
+	name := ContextName(cluster)
+	if config.Clusters[name] == nil && config.AuthInfos[name] == nil && config.Contexts[name] == nil {
+		return nil
+	}
+	delete(config.Clusters, name)
+	delete(config.AuthInfos, name)
+	delete(config.Contexts, name)
+	if config.CurrentContext == name {
+		config.CurrentContext = ""
+	}
+	if err := clientcmd.ModifyConfig(files, *config, false); err != nil {
+		return fmt.Errorf("write your kubeconfig: %w", err)
+	}
+	return nil
+}
