@@ -127,6 +127,8 @@ bench: all-versions programs in-memory-provider kubeadm-control-plane bench-prog
 
 .PHONY: lint
 lint: prerequisites $(TOOLS)/golangci-lint ## Check style, bugs and import rules
+	@hack/prerequisites.sh shellcheck
+	shellcheck packaging/*.sh
 	$(TOOLS)/golangci-lint run ./...
 	for module in bench node/agent node/flannel; do (cd $$module && $(TOOLS)/golangci-lint run --config '$(CURDIR)/.golangci.yml' ./...); done
 	test -z "$$(gofmt -l node)"

@@ -8,7 +8,6 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -104,7 +103,7 @@ var _ = DescribeTableSubtree("A machine with Debian", Label("distribution", "slo
 	}, NodeTimeout(2*emulated))
 
 	It("runs the cloud as a service, with an instance that is a cluster", func(ctx SpecContext) {
-		v.run(ctx, "cp /opt/foo/"+filepath.Join("packaging", "systemd", "foocloud.service")+" /etc/systemd/system/ && systemctl daemon-reload")
+		v.run(ctx, "ln -s /opt/foo/bin /usr/lib/foo && cp /opt/foo/packaging/foocloud.service /etc/systemd/system/ && systemctl daemon-reload")
 		v.run(ctx, "systemctl enable --now foocloud")
 		v.eventually(ctx, "test -S /var/lib/foocloud/foocloud.sock && systemctl is-active foocloud").Should(Equal("active"))
 		made := create(ctx, "control", controlPlaneData)

@@ -15,7 +15,7 @@ import (
 // Instances inherit the service's restrictions, so its unit must not take away anything they need.
 func TestUnitLeavesInstancesWhatTheyNeed(t *testing.T) {
 	g := NewWithT(t)
-	unit, err := os.ReadFile("../../../packaging/systemd/foocloud.service")
+	unit, err := os.ReadFile("../../../packaging/foocloud.service")
 	g.Expect(err).NotTo(HaveOccurred())
 	line := regexp.MustCompile(`(?m)^CapabilityBoundingSet=~(.*)$`).FindSubmatch(unit)
 	g.Expect(line).NotTo(BeNil(), "it takes some away")

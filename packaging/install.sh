@@ -1,0 +1,229 @@
+#!/bin/sh
+# Installs a release of Foo from its archive, or removes it; --help says how. It downloads nothing,
+# and lists everything that this machine lacks before it changes anything.
+#
+# Everything is in one folder, PREFIX/lib/foo, except for links to it. The file "installed" there
+# lists the links, and the folders that did not exist before.
+set -eu
+umask 022
+
+program=${0##*/}
+# Tests put another folder in the place of / for what is read from /proc, /sys and /lib/modules.
+root=${FOO_ROOT:-}
+# Space for the unpacked archive, which is three times as large, and for a first cluster.
+times=5
+
+usage() {
+	cat <<-END
+		Usage:
+		  $program [--prefix FOLDER] [ARCHIVE]     Install a release of Foo, or upgrade to it
+		  $program --check                         Only check whether this machine can run Foo
+		  $program --uninstall [--prefix FOLDER]   Remove it
+
+		ARCHIVE is by default the one beside $program for this machine's architecture.
+		Programs are in FOLDER/lib/foo, with links in FOLDER/bin. FOLDER is /usr/local by default.
+	END
+}
+
+# fail MESSAGE [CODE] ends with an error. Code 2 means that nothing was changed.
+fail() {
+	echo "$program: $1" >&2
+	exit "${2:-1}"
+}
+
+lacking=
+
+# lacks WHAT REMEDY reports what is wrong with this machine.
+lacks() {
+	echo "$program: $1: $2" >&2
+	lacking=yes
+}
+
+check_machine() {
+	[ "$(uname -s)" = Linux ] || lacks "this is $(uname -s)" "use a machine with Linux"
+	[ -n "$architecture" ] || lacks "the architecture is $(uname -m)" "use a machine with amd64 (x86_64) or arm64 (aarch64)"
+	[ "$(id -u)" = 0 ] || lacks "not root" "run it with sudo"
+	check_kernel
+	for controller in cpu cpuset memory pids; do
+		controlled "$controller" ||
+			lacks "there is no cgroup controller $controller" "mount cgroup v2 on /sys/fs/cgroup, and boot without cgroup_disable=$controller"
+	done
+	for tool in runc tar gzip; do
+		command -v "$tool" >/dev/null || lacks "$tool is not installed" "install your distribution's package $tool, for example with: apt-get install $tool"
+	done
+}
+
+check_kernel() {
+	release=$(uname -r)
+	major=${release%%.*}
+	minor=${release#*.}
+	minor=${minor%%[!0-9]*}
+	[ "$major" -gt 5 ] || { [ "$major" -eq 5 ] && [ "$minor" -ge 17 ]; } ||
+		lacks "the kernel is Linux $release" "boot Linux 5.17 or newer"
+	grep -qsw overlay "$root/proc/filesystems" || module overlay ||
+		lacks "the kernel has no overlayfs" "boot one with CONFIG_OVERLAY_FS, or run: modprobe overlay"
+	grep -qs " nf_tables_" "$root/proc/kallsyms" || module nf_tables ||
+		lacks "the kernel has no nftables" "boot one with CONFIG_NF_TABLES, or run: modprobe nf_tables"
+	[ -e "$root/proc/self/ns/net" ] || lacks "the kernel has no network namespaces" "boot one with CONFIG_NET_NS"
+}
+
+# module NAME succeeds if the kernel can load a module, or has it built in.
+module() {
+	{ command -v modprobe >/dev/null && modprobe -q -n "$1"; } ||
+		grep -qs "/$1\.ko" "$root/lib/modules/$(uname -r)/modules.builtin"
+}
+
+# controlled NAME succeeds if cgroup v2 or v1 has a controller.
+controlled() {
+	grep -qsw "$1" "$root/sys/fs/cgroup/cgroup.controllers" || grep -Eqs "^cgroup .*[ ,]$1[ ,]" "$root/proc/mounts"
+}
+
+check_space() {
+	parent=$prefix
+	while [ ! -d "$parent" ]; do
+		parent=$(dirname "$parent")
+	done
+	needed=$(($(wc -c <"$archive") * times / 1048576))
+	free=$(($(df -Pk "$parent" | awk 'NR == 2 {print $4}') / 1024))
+	[ "$free" -ge "$needed" ] || lacks "$parent has $free MiB of free space, and Foo needs $needed MiB" "free some, or choose another folder with --prefix"
+}
+
+# find_archive looks beside this script, which may be in an unpacked archive.
+find_archive() {
+	here=$(cd "$(dirname "$0")" && pwd)
+	set -- "$here"/foo-*-linux-"$architecture".tar.gz
+	[ -e "$1" ] || set -- "$here.tar.gz"
+	[ -e "$1" ] || fail "there is no archive foo-VERSION-linux-$architecture.tar.gz in $here: name one" 2
+	[ $# = 1 ] || fail "there is more than one archive in $here: name one" 2
+	archive=$1
+}
+
+# check_archive compares the archive's sum if the file with the release's sums is beside it.
+check_archive() {
+	[ -f "$archive" ] || fail "there is no archive $archive" 2
+	for sums in "$(dirname "$archive")/SHA256SUMS" "$(dirname "$archive")/../SHA256SUMS"; do
+		want=$(awk -v name="${archive##*/}" '{sub(/.*\//, "", $2)} $2 == name {print $1}' "$sums" 2>/dev/null) || continue
+		[ -z "$want" ] || [ "$(sha256sum <"$archive")" = "$want  -" ] ||
+			fail "the archive $archive is damaged, since its sum is not the one in $sums: download it again" 2
+	done
+}
+
+# folder PATH creates a folder with its parents.
+folder() {
+	[ ! -d "$1" ] || return 0
+	folder "$(dirname "$1")"
+	mkdir "$1"
+	record "$1"
+}
+
+# place PATH TARGET makes a link.
+place() {
+	folder "$(dirname "$1")"
+	ln -sfn "$2" "$1"
+	record "$1"
+}
+
+# record PATH puts a path before the ones that it may be in.
+record() {
+	recorded="$1
+$(echo "$recorded" | grep -vxF "$1")"
+}
+
+install_release() {
+	recorded=
+	if [ -e "$lib" ]; then
+		[ -f "$lib/installed" ] || fail "$lib exists, but $program did not make it: remove it, or choose another folder with --prefix" 2
+		recorded=$(cat "$lib/installed")
+	fi
+	folder "$lib"
+	echo "$recorded" >"$lib/installed"
+	tar -xzf "$archive" -C "$lib" --strip-components=1 --numeric-owner ||
+		fail "cannot unpack $archive: solve that and repeat, or remove what is there with --uninstall"
+	sed -i "s#/usr/lib/foo#$lib#g" "$lib/foocloud.service"
+	place "$prefix/lib/systemd/system/foocloud.service" "$lib/foocloud.service"
+	for name in foo foocloud; do
+		place "$prefix/bin/$name" "$lib/$name"
+		place "$prefix/share/bash-completion/completions/$name" "$lib/completion/$name.bash"
+		place "$prefix/share/zsh/site-functions/_$name" "$lib/completion/$name.zsh"
+		place "$prefix/share/fish/vendor_completions.d/$name.fish" "$lib/completion/$name.fish"
+	done
+	echo "$recorded" >"$lib/installed"
+	reload
+	echo "Installed Foo $(cat "$lib/VERSION") in $lib. Bring up a cluster with: sudo $prefix/bin/foo"
+}
+
+reload() {
+	[ ! -d "$root/run/systemd/system" ] || systemctl daemon-reload
+}
+
+uninstall() {
+	[ -f "$lib/installed" ] || fail "there is no Foo in $lib that $program installed: name its folder with --prefix" 2
+	real=$(cd "$lib" && pwd -P)
+	! grep -qsF "$real/systems/" "$root/proc/mounts" ||
+		fail "instances of a cloud use $lib: delete the clusters, and run: foocloud destroy" 2
+	[ -z "$(find "$root"/proc/[0-9]*/exe -lname "$real/*" 2>/dev/null)" ] ||
+		fail "programs of $lib are running: end them; the service ends with: systemctl disable --now foocloud" 2
+	recorded=$(cat "$lib/installed")
+	echo "$recorded" | while read -r path; do
+		[ ! -L "$path" ] || rm "$path"
+	done
+	rm -rf "$lib"
+	echo "$recorded" | while read -r path; do
+		[ ! -d "$path" ] || rmdir "$path" 2>/dev/null || true # it is not empty: others use it too
+	done
+	reload
+	echo "Removed Foo from $lib."
+}
+
+main() {
+	action=install prefix=/usr/local archive=
+	case $(uname -m) in
+	x86_64 | amd64) architecture=amd64 ;;
+	aarch64 | arm64) architecture=arm64 ;;
+	*) architecture= ;;
+	esac
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--prefix)
+			[ $# -gt 1 ] || fail "--prefix needs a folder" 2
+			prefix=${2%/}
+			shift
+			;;
+		--check | --uninstall) action=${1#--} ;;
+		--help | -h)
+			usage
+			exit 0
+			;;
+		-*) fail "unknown flag $1; see --help" 2 ;;
+		*)
+			[ -z "$archive" ] || fail "more than one archive; see --help" 2
+			archive=$1
+			;;
+		esac
+		shift
+	done
+	case $prefix in
+	*[!A-Za-z0-9/._+-]* | [!/]* | '') fail "--prefix '$prefix': want an absolute path with only letters, digits and the characters / . _ + -" 2 ;;
+	esac
+	lib=$prefix/lib/foo
+
+	if [ "$action" = uninstall ]; then
+		[ "$(id -u)" = 0 ] || fail "not root: run it with sudo" 2
+		uninstall
+		return
+	fi
+	check_machine
+	if [ "$action" = install ] && [ -n "$architecture" ]; then
+		[ -n "$archive" ] || find_archive
+		check_archive
+		check_space
+	fi
+	[ -z "$lacking" ] || fail "nothing was changed: first solve what is listed above" 2
+	if [ "$action" = check ]; then
+		echo "This machine can run Foo."
+	else
+		install_release
+	fi
+}
+
+main "$@"

@@ -1,0 +1,326 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package packaging holds what a release puts on a machine besides programs. It has tests only.
+package packaging
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+)
+
+// machine is what install.sh sees of a machine: programs, and files in place of those of the kernel.
+type machine struct {
+	// root holds the kernel's files, bin all programs.
+	root, bin string
+}
+
+// newMachine returns a machine that can run Foo.
+func newMachine(t *testing.T) machine {
+	t.Helper()
+	m := machine{root: t.TempDir(), bin: t.TempDir()}
+	g := NewWithT(t)
+	for _, name := range []string{
+		"awk", "basename", "cat", "cut", "dirname", "find", "grep", "gzip", "ln", "mkdir", "pwd", "rm", "rmdir", "sed", "sh", "sha256sum", "tar", "tr", "wc",
+	} {
+		path, err := exec.LookPath(name)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(os.Symlink(path, filepath.Join(m.bin, name))).To(Succeed())
+	}
+	m.program(t, "uname", `case $1 in -s) echo Linux;; -m) echo x86_64;; -r) echo 6.1.0-9-amd64;; esac`)
+	m.program(t, "id", "echo 0")
+	m.program(t, "runc", "")
+	m.program(t, "df", `printf 'Filesystem 1024-blocks Used Available Capacity Mounted on\n/dev/sda1 9 9 9999999 1%% /\n'`)
+	m.file(t, "proc/filesystems", "nodev\tproc\nnodev\toverlay\n\text4\n")
+	m.file(t, "proc/kallsyms", "0000000000000000 T nf_tables_core_module_init\t[nf_tables]\n")
+	m.file(t, "proc/mounts", "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n")
+	m.file(t, "proc/self/ns/net", "")
+	m.file(t, "sys/fs/cgroup/cgroup.controllers", "cpuset cpu io memory hugetlb pids rdma misc\n")
+	return m
+}
+
+// program replaces a program by a script.
+func (m machine) program(t *testing.T, name, script string) {
+	t.Helper()
+	path := filepath.Join(m.bin, name)
+	_ = os.Remove(path)
+	NewWithT(t).Expect(os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o700)).To(Succeed())
+}
+
+// file replaces a file of the kernel.
+func (m machine) file(t *testing.T, name, content string) {
+	t.Helper()
+	write(t, filepath.Join(m.root, name), content)
+}
+
+func write(t *testing.T, path, content string) {
+	t.Helper()
+	g := NewWithT(t)
+	g.Expect(os.MkdirAll(filepath.Dir(path), 0o700)).To(Succeed())
+	g.Expect(os.WriteFile(path, []byte(content), 0o700)).To(Succeed())
+}
+
+// remove removes a program or a file of the kernel.
+func remove(t *testing.T, path string) {
+	t.Helper()
+	NewWithT(t).Expect(os.RemoveAll(path)).To(Succeed())
+}
+
+// install runs install.sh and returns what it prints, and its exit code.
+func (m machine) install(t *testing.T, args ...string) (string, int) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "sh", append([]string{"install.sh"}, args...)...)
+	command.Env = []string{"PATH=" + m.bin, "FOO_ROOT=" + m.root}
+	said, err := command.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return string(said), command.ProcessState.ExitCode()
+}
+
+func TestMachineThatCanRunFoo(t *testing.T) {
+	g := NewWithT(t)
+	m := newMachine(t)
+	said, code := m.install(t, "--check")
+	g.Expect(said).To(Equal("This machine can run Foo.\n"))
+	g.Expect(code).To(BeZero())
+
+	// Modules may be built in, or loaded on demand; the cgroups may be version 1.
+	m.file(t, "proc/filesystems", "")
+	m.file(t, "proc/kallsyms", "")
+	m.file(t, "lib/modules/6.1.0-9-amd64/modules.builtin", "kernel/fs/overlayfs/overlay.ko\n")
+	m.program(t, "modprobe", `[ "$*" = "-q -n nf_tables" ]`)
+	remove(t, filepath.Join(m.root, "sys"))
+	m.file(t, "proc/mounts", "cgroup /c/cpu cgroup rw,cpu,cpuacct 0 0\ncgroup /c/cpuset cgroup rw,cpuset 0 0\n"+
+		"cgroup /c/memory cgroup rw,relatime,memory 0 0\ncgroup /c/pids cgroup rw,pids 0 0\n")
+	said, code = m.install(t, "--check")
+	g.Expect(said).To(Equal("This machine can run Foo.\n"))
+	g.Expect(code).To(BeZero())
+}
+
+// Each problem is one line with a remedy, and nothing is changed.
+func TestMachineThatLacksSomething(t *testing.T) {
+	uname := `case $1 in -s) echo %s;; -m) echo %s;; -r) echo %s;; esac`
+	for name, test := range map[string]struct {
+		spoil func(*testing.T, machine)
+		want  []string
+	}{
+		"not root": {func(t *testing.T, m machine) { m.program(t, "id", "echo 1000") }, []string{"not root: run it with sudo"}},
+		"architecture": {func(t *testing.T, m machine) { m.program(t, "uname", fmt.Sprintf(uname, "Linux", "riscv64", "6.1.0")) },
+			[]string{"the architecture is riscv64: use a machine with amd64"}},
+		"old kernel": {func(t *testing.T, m machine) {
+			m.program(t, "uname", fmt.Sprintf(uname, "Linux", "aarch64", "5.15.0-91-generic"))
+		},
+			[]string{"the kernel is Linux 5.15.0-91-generic: boot Linux 5.17 or newer"}},
+		"no overlayfs": {func(t *testing.T, m machine) { m.file(t, "proc/filesystems", "nodev\tproc\n") }, []string{"no overlayfs: boot one with"}},
+		"no nftables":  {func(t *testing.T, m machine) { m.file(t, "proc/kallsyms", "") }, []string{"no nftables: boot one with CONFIG_NF_TABLES"}},
+		"no network namespaces": {func(t *testing.T, m machine) { remove(t, filepath.Join(m.root, "proc/self")) },
+			[]string{"no network namespaces: boot one with CONFIG_NET_NS"}},
+		"no memory controller": {func(t *testing.T, m machine) { m.file(t, "sys/fs/cgroup/cgroup.controllers", "cpuset cpu io pids\n") },
+			[]string{"no cgroup controller memory: mount cgroup v2 on /sys/fs/cgroup, and boot without cgroup_disable=memory"}},
+		"no runc": {func(t *testing.T, m machine) { remove(t, filepath.Join(m.bin, "runc")) }, []string{"runc is not installed: install"}},
+		"full disk": {func(t *testing.T, m machine) { m.program(t, "df", `printf 'Filesystem\n/dev/sda1 9 9 1000 1%% /\n'`) },
+			[]string{" has 0 MiB of free space, and Foo needs "}},
+		"everything": {func(t *testing.T, m machine) {
+			m.program(t, "uname", fmt.Sprintf(uname, "GNU", "i686", "4.9"))
+			m.program(t, "id", "echo 7")
+			remove(t, filepath.Join(m.root, "proc"))
+			remove(t, filepath.Join(m.root, "sys"))
+			remove(t, filepath.Join(m.bin, "runc"))
+		}, []string{
+			"this is GNU", "the architecture is i686", "not root", "the kernel is Linux 4.9", "no overlayfs", "no nftables", "no network namespaces",
+			"no cgroup controller cpu:", "no cgroup controller cpuset:", "no cgroup controller memory:", "no cgroup controller pids:", "runc is not installed",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			m := newMachine(t)
+			test.spoil(t, m)
+			prefix := filepath.Join(t.TempDir(), "prefix")
+			said, code := m.install(t, "--prefix", prefix, release(t, "v0.1.0"))
+			lines := strings.Split(strings.TrimSpace(said), "\n")
+			g.Expect(lines).To(HaveLen(len(test.want)+1), said)
+			for i, want := range test.want {
+				g.Expect(lines[i]).To(And(HavePrefix("install.sh: "), ContainSubstring(want)))
+			}
+			g.Expect(lines[len(lines)-1]).To(Equal("install.sh: nothing was changed: first solve what is listed above"))
+			g.Expect(code).To(Equal(2))
+			g.Expect(prefix).NotTo(BeADirectory())
+		})
+	}
+}
+
+// release returns a small archive of a release, large enough that an empty disk cannot hold it.
+func release(t *testing.T, version string) string {
+	t.Helper()
+	g := NewWithT(t)
+	name := "foo-" + version + "-linux-amd64"
+	folder := t.TempDir()
+	unit, err := os.ReadFile("foocloud.service")
+	g.Expect(err).NotTo(HaveOccurred())
+	for path, content := range map[string]string{
+		"VERSION": version + "\n", "foo": "foo " + version, "foocloud": "foocloud", "foocloud.service": string(unit), "system-" + version: "system",
+		"completion/foo.bash": "", "completion/foo.zsh": "", "completion/foo.fish": "",
+		"completion/foocloud.bash": "", "completion/foocloud.zsh": "", "completion/foocloud.fish": "",
+	} {
+		write(t, filepath.Join(folder, name, path), content)
+	}
+	random, err := os.ReadFile("/proc/self/exe")
+	g.Expect(err).NotTo(HaveOccurred())
+	write(t, filepath.Join(folder, name, "large"), string(random))
+	archive := filepath.Join(folder, "packages", name+".tar.gz")
+	g.Expect(os.Mkdir(filepath.Dir(archive), 0o700)).To(Succeed())
+	said, err := exec.CommandContext(t.Context(), "tar", "-czf", archive, "-C", folder, name).CombinedOutput()
+	g.Expect(err).NotTo(HaveOccurred(), string(said))
+	content, err := os.ReadFile(archive)
+	g.Expect(err).NotTo(HaveOccurred())
+	write(t, filepath.Join(folder, "SHA256SUMS"), fmt.Sprintf("%x  packages/%s\n", sha256.Sum256(content), filepath.Base(archive)))
+	return archive
+}
+
+// tree returns the files and links below a folder with their contents, and the folders.
+func tree(g *WithT, root string) map[string]string {
+	found := map[string]string{}
+	g.Expect(filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := strings.TrimPrefix(path, root)
+		switch {
+		case entry.Type() == fs.ModeSymlink:
+			found[name], err = os.Readlink(path)
+		case entry.IsDir():
+			found[name] = "folder"
+		default:
+			var content []byte
+			content, err = os.ReadFile(path)
+			found[name] = string(content)
+		}
+		return err
+	})).To(Succeed())
+	return found
+}
+
+func TestInstallUpgradeUninstall(t *testing.T) {
+	g := NewWithT(t)
+	m := newMachine(t)
+	parent := t.TempDir()
+	prefix := filepath.Join(parent, "new/prefix")
+	// Debian's /usr/local/bin exists and is empty.
+	g.Expect(os.MkdirAll(filepath.Join(parent, "new/prefix/bin"), 0o700)).To(Succeed())
+	before := tree(g, parent)
+
+	said, code := m.install(t, "--prefix", prefix+"/", release(t, "v0.1.0"))
+	lib := filepath.Join(prefix, "lib/foo")
+	g.Expect(said).To(Equal("Installed Foo v0.1.0 in " + lib + ". Bring up a cluster with: sudo " + prefix + "/bin/foo\n"))
+	g.Expect(code).To(BeZero())
+	g.Expect(os.ReadFile(filepath.Join(prefix, "bin/foo"))).To(BeEquivalentTo("foo v0.1.0"))
+	for link, target := range map[string]string{
+		"bin/foocloud":                             "foocloud",
+		"share/bash-completion/completions/foo":    "completion/foo.bash",
+		"share/zsh/site-functions/_foocloud":       "completion/foocloud.zsh",
+		"share/fish/vendor_completions.d/foo.fish": "completion/foo.fish",
+		"lib/systemd/system/foocloud.service":      "foocloud.service",
+	} {
+		g.Expect(os.Readlink(filepath.Join(prefix, link))).To(Equal(filepath.Join(lib, target)))
+	}
+	unit, err := os.ReadFile(filepath.Join(lib, "foocloud.service"))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(unit)).To(And(ContainSubstring("ExecStart="+lib+"/foocloud serve "), Not(ContainSubstring("=/usr/lib/foo"))))
+
+	said, code = m.install(t, "--prefix", prefix, release(t, "v0.2.0"))
+	g.Expect(said).To(HavePrefix("Installed Foo v0.2.0 "))
+	g.Expect(code).To(BeZero())
+	g.Expect(os.ReadFile(filepath.Join(prefix, "bin/foo"))).To(BeEquivalentTo("foo v0.2.0"))
+	g.Expect(filepath.Join(lib, "system-v0.1.0")).To(BeAnExistingFile(), "running instances have it")
+
+	said, code = m.install(t, "--uninstall", "--prefix", prefix)
+	g.Expect(said).To(Equal("Removed Foo from " + lib + ".\n"))
+	g.Expect(code).To(BeZero())
+	g.Expect(tree(g, parent)).To(Equal(before))
+}
+
+// Files of others in the same folders stay.
+func TestUninstallLeavesOtherFiles(t *testing.T) {
+	g := NewWithT(t)
+	m := newMachine(t)
+	prefix := filepath.Join(t.TempDir(), "prefix")
+	said, code := m.install(t, "--prefix", prefix, release(t, "v0.1.0"))
+	g.Expect(code).To(BeZero(), said)
+	write(t, filepath.Join(prefix, "bin/other"), "other")
+	remove(t, filepath.Join(prefix, "bin/foo"))
+	write(t, filepath.Join(prefix, "bin/foo"), "mine")
+	said, code = m.install(t, "--uninstall", "--prefix", prefix)
+	g.Expect(code).To(BeZero(), said)
+	left := tree(g, prefix)
+	g.Expect(maps.Keys(left)).To(ConsistOf("", "/bin", "/bin/other", "/bin/foo"))
+}
+
+func TestRefusals(t *testing.T) {
+	damaged := release(t, "v0.1.0")
+	content, err := os.ReadFile(damaged)
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	write(t, damaged, string(bytes.TrimRight(content, "\x00"))+"more")
+	foreign := t.TempDir()
+	write(t, filepath.Join(foreign, "lib/foo/file"), "other")
+	for name, test := range map[string]struct {
+		args []string
+		want string
+	}{
+		"unknown flag":      {[]string{"--force"}, "unknown flag --force; see --help"},
+		"no folder":         {[]string{"--prefix"}, "--prefix needs a folder"},
+		"relative folder":   {[]string{"--prefix", "here"}, "--prefix 'here': want an absolute path"},
+		"folder with space": {[]string{"--prefix", "/a b"}, "--prefix '/a b': want an absolute path"},
+		"two archives":      {[]string{"a", "b"}, "more than one archive"},
+		"no archive beside": {nil, "there is no archive foo-VERSION-linux-amd64.tar.gz in "},
+		"no such archive":   {[]string{"/gone.tar.gz"}, "there is no archive /gone.tar.gz"},
+		"damaged archive":   {[]string{damaged}, "is damaged, since its sum is not the one in"},
+		"other files":       {[]string{"--prefix", foreign, release(t, "v0.1.0")}, "exists, but install.sh did not make it"},
+		"not installed":     {[]string{"--uninstall", "--prefix", foreign}, "there is no Foo in " + foreign + "/lib/foo that install.sh installed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			before := tree(g, foreign)
+			said, code := newMachine(t).install(t, test.args...)
+			g.Expect(said).To(And(HavePrefix("install.sh: "), ContainSubstring(test.want)))
+			g.Expect(strings.Count(said, "\n")).To(Equal(1), said)
+			g.Expect(code).To(Equal(2))
+			g.Expect(tree(g, foreign)).To(Equal(before))
+		})
+	}
+}
+
+func TestUninstallWhileInUse(t *testing.T) {
+	g := NewWithT(t)
+	m := newMachine(t)
+	prefix, err := filepath.EvalSymlinks(t.TempDir())
+	g.Expect(err).NotTo(HaveOccurred())
+	said, code := m.install(t, "--prefix", prefix, release(t, "v0.1.0"))
+	g.Expect(code).To(BeZero(), said)
+	before := tree(g, prefix)
+
+	m.file(t, "proc/mounts", "overlay /var/lib/foocloud/instances/i-1/root overlay rw,lowerdir="+prefix+"/lib/foo/systems/1,upperdir=/u 0 0\n")
+	said, code = m.install(t, "--uninstall", "--prefix", prefix)
+	g.Expect(said).To(ContainSubstring("instances of a cloud use " + prefix + "/lib/foo: delete the clusters, and run: foocloud destroy"))
+	g.Expect(code).To(Equal(2))
+
+	m.file(t, "proc/mounts", "")
+	g.Expect(os.Mkdir(filepath.Join(m.root, "proc/12"), 0o700)).To(Succeed())
+	g.Expect(os.Symlink(filepath.Join(prefix, "lib/foo/foocloud"), filepath.Join(m.root, "proc/12/exe"))).To(Succeed())
+	said, code = m.install(t, "--uninstall", "--prefix", prefix)
+	g.Expect(said).To(ContainSubstring("programs of " + prefix + "/lib/foo are running: end them"))
+	g.Expect(code).To(Equal(2))
+	g.Expect(tree(g, prefix)).To(Equal(before))
+}
