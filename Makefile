@@ -33,6 +33,10 @@ TOOLS := $(BIN)/tools
 # user's clone.
 export GOFLAGS := $(strip $(shell go env GOFLAGS) -buildvcs=false -trimpath)
 export CGO_ENABLED := 0
+# The same commit gives the same packages.
+ifndef SOURCE_DATE_EPOCH
+export SOURCE_DATE_EPOCH := $(or $(shell git -c safe.directory='$(CURDIR)' log -1 --format=%ct 2>/dev/null),0)
+endif
 GO_BUILD := go build -ldflags '-s -w'
 # The linter already vets the tests.
 GO_TEST := go test -vet=off
@@ -98,7 +102,8 @@ INTEGRATION_PACKAGES = $(filter-out ./node/% ./bench $(HOST_PACKAGES),$(call TAG
 # with instances have the machine to themselves. Go does not notice changed programs and images, so
 # its cached results are ignored.
 .PHONY: test-integration
-test-integration: programs images ## Run the tests against a real kube-apiserver and real instances
+test-integration: programs images $(TOOLS)/nfpm ## Run the tests against a real kube-apiserver and real instances
+	@hack/prerequisites.sh dpkg-deb:dpkg rpm systemd-analyze:systemd
 	$(GO_TEST) -tags integration -count 1 -p 4 -timeout 40m $(INTEGRATION_PACKAGES)
 	cd bench && $(GO_TEST) -tags integration -count 1 -timeout 40m ./...
 	$(GO_TEST) -tags integration,host -count 1 -p 1 -timeout 40m $(HOST_PACKAGES)
@@ -165,10 +170,11 @@ verify: generate ## Fail if a generated file is stale
 	esac; exit $$status
 
 # For nodes of any architecture: their operating systems, and programs for this machine that help to complete them.
-NODE_PARTS = $(if $(strip $(NODE_VERSIONS)),$(ARCHITECTURES:%=$(BIN)/systems/%.tar) $(BIN)/runtime/containerd $(NODE_VERSIONS:%=$(BIN)/kubernetes/%/kubernetes))
+NODE_PARTS = $(if $(strip $(NODE_VERSIONS)),$(ARCHITECTURES:%=$(BIN)/systems/%.tar) $(BIN)/runtime/containerd $(NODE_VERSIONS:%=$(BIN)/kubernetes/%/kubernetes) $(ARCHIVE_TOOLS))
+ARCHIVE_TOOLS = $(BIN)/foo $(BIN)/foocloud $(BIN)/manifests/.current $(TOOLS)/nfpm
 
 .PHONY: release
-release: node-prerequisites ## Write a clusterctl repository of VERSION, with images and bills of materials, under out/
+release: node-prerequisites ## Write a clusterctl repository of VERSION, images, archives, packages and bills of materials under out/
 	@[[ '$(VERSION)' =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.]+)?$$ ]] || { echo "VERSION is '$(VERSION)', want for example VERSION=v0.1.0" >&2; exit 2; }
 	$(if $(NODE_PARTS),@$(MAKE) --no-print-directory $(NODE_PARTS))
 	@for architecture in $(ARCHITECTURES); do \
@@ -176,7 +182,19 @@ release: node-prerequisites ## Write a clusterctl repository of VERSION, with im
 		$(if $(strip $(NODE_VERSIONS)),hack/build-store.sh $$architecture $(BIN) $(BIN)/programs/$$architecture $(NODE_VERSIONS);) \
 	done
 	go run ./hack/release --version $(VERSION) --output out --programs $(BIN)/programs --architectures '$(ARCHITECTURES)' \
-		--node-versions '$(NODE_VERSIONS)'
+		--node-versions '$(NODE_VERSIONS)' --archives
+	$(if $(strip $(NODE_VERSIONS)),@for architecture in $(ARCHITECTURES); do \
+		hack/build-archive.sh $$architecture $(VERSION) $(BIN) $(BIN)/programs/$$architecture out $(NODE_VERSIONS); \
+	done; cd out && sha256sum packages/install.sh packages/foo-$(VERSION)-linux-* >> SHA256SUMS)
+
+# The archive of this machine's architecture, from the programs that are built anyway.
+.PHONY: archive
+archive: programs images $(ARCHIVE_TOOLS) $(TOOLS)/kubeadm-control-plane
+	@ln -sfn $(BIN)/foo $(BIN)/foocloud $(TOOLS) $(BIN)/native/$(NATIVE)/
+	@go run ./hack/release --version v0.1.0 --output $(BIN)/archive --programs $(BIN)/native --architectures $(NATIVE) \
+		--node-versions $(KUBERNETES_VERSION) --archives
+	@hack/build-archive.sh $(NATIVE) v0.1.0 $(BIN) $(BIN)/native/$(NATIVE) $(BIN)/archive $(KUBERNETES_VERSION)
+	@cd $(BIN)/archive && sha256sum packages/install.sh packages/foo-* >> SHA256SUMS
 
 .PHONY: clean
 clean: ## Delete everything that was built; Go's module and build caches are kept
@@ -308,6 +326,9 @@ $(TOOLS)/in-memory-provider: hack/tools/inmemory.mod
 
 $(CONTROLLER_GEN): hack/tools/generate.mod
 	$(TOOL_BUILD) -modfile=generate.mod -o $@ sigs.k8s.io/controller-tools/cmd/controller-gen
+
+$(TOOLS)/nfpm: hack/tools/release.mod
+	$(TOOL_BUILD) -modfile=release.mod -o $@ github.com/goreleaser/nfpm/v2/cmd/nfpm
 
 $(TOOLS)/crd-ref-docs: hack/tools/refdocs.mod
 	$(TOOL_BUILD) -modfile=refdocs.mod -o $@ github.com/elastic/crd-ref-docs

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the programs of all images for one architecture: hack/build-programs.sh arm64 bin/programs/arm64 v1.36.3...
-# If it names Kubernetes versions, it also builds Kubernetes in each of them, and containerd.
+# Builds the programs of a release for one architecture: hack/build-programs.sh arm64 bin/programs/arm64 v1.36.3...
+# If it names no Kubernetes versions, it builds only what has an image of its own.
 set -euo pipefail
 
 architecture=$1
@@ -9,14 +9,24 @@ shift 2
 cd "$(dirname "$0")/.."
 . hack/reproducible.sh
 export GOOS=linux GOARCH=$architecture
+build() { go build -trimpath -ldflags '-s -w' -o "$output/$1" "$2"; }
 
-mkdir -p "$output/kubernetes"
-go build -trimpath -ldflags '-s -w' -o "$output/manager" .
-go build -trimpath -ldflags '-s -w' -o "$output/" ./cmd/runtime-extension ./cmd/etcd-snapshot
-(cd node/agent && go build -trimpath -ldflags '-s -w' -o "$output/foonode" .)
-if [[ $# -gt 0 ]]; then
-  hack/build-runtime.sh "$output/runtime"
-fi
+mkdir -p "$output"
+build manager .
+build runtime-extension ./cmd/runtime-extension
+build etcd-snapshot ./cmd/etcd-snapshot
+[[ $# -gt 0 ]] || exit 0
+
+build foo ./cmd/quickstart
+build foocloud ./cmd/foocloud
+(cd node/agent && build foonode .)
+hack/build-runtime.sh "$output/runtime"
 for version in "$@"; do
   hack/build-node.sh "$version" "$output/kubernetes/$version"
 done
+cd hack/tools
+echo "building Cluster API ($architecture): the first time takes about 3 minutes on 2 cores"
+build tools/core sigs.k8s.io/cluster-api/core
+build tools/kubeadm-bootstrap sigs.k8s.io/cluster-api/bootstrap/kubeadm
+build tools/kubeadm-control-plane sigs.k8s.io/cluster-api/controlplane/kubeadm
+build tools/clusterctl sigs.k8s.io/cluster-api/cmd/clusterctl

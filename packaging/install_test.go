@@ -6,6 +6,7 @@ package packaging
 
 import (
 	"bytes"
+	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -67,8 +68,8 @@ func (m machine) file(t *testing.T, name, content string) {
 func write(t *testing.T, path, content string) {
 	t.Helper()
 	g := NewWithT(t)
-	g.Expect(os.MkdirAll(filepath.Dir(path), 0o700)).To(Succeed())
-	g.Expect(os.WriteFile(path, []byte(content), 0o700)).To(Succeed())
+	g.Expect(os.MkdirAll(filepath.Dir(path), 0o755)).To(Succeed())
+	g.Expect(os.WriteFile(path, []byte(content), 0o755)).To(Succeed())
 }
 
 // remove removes a program or a file of the kernel.
@@ -177,7 +178,8 @@ func release(t *testing.T, version string) string {
 	} {
 		write(t, filepath.Join(folder, name, path), content)
 	}
-	random, err := os.ReadFile("/proc/self/exe")
+	random := make([]byte, 1<<18)
+	_, err = rand.Read(random)
 	g.Expect(err).NotTo(HaveOccurred())
 	write(t, filepath.Join(folder, name, "large"), string(random))
 	archive := filepath.Join(folder, "packages", name+".tar.gz")

@@ -28,6 +28,8 @@ type images struct {
 	programs string
 	// architectures of all images, and Kubernetes versions of node images.
 	architectures, nodes []string
+	// archives says that there is an archive with the images of nodes for each architecture.
+	archives bool
 }
 
 // add adds all images, each with its bill of materials.
@@ -36,11 +38,12 @@ func (i images) add(files repository.Files, version string) error {
 		return errors.New("no architecture for the images: name at least one")
 	}
 	published := image.Release{Repository: imageRepository, Version: version, Source: sourceAddress}
+	known := licenses{}
 	for _, name := range []string{managerProgram, extensionProgram, snapshotProgram} {
 		programs := map[string]string{}
 		for _, architecture := range i.architectures {
 			programs[architecture] = filepath.Join(i.programs, architecture, name)
-			content, err := billOfProgram(programs[architecture], version)
+			content, err := billOfProgram(programs[architecture], version, known)
 			if err != nil {
 				return err
 			}
@@ -53,36 +56,85 @@ func (i images) add(files repository.Files, version string) error {
 	if len(i.nodes) == 0 {
 		return nil
 	}
-	return i.addNodes(files, published)
-}
-
-// addNodes adds an image for each Kubernetes version.
-func (i images) addNodes(files repository.Files, published image.Release) error {
-	nodes, packages := map[string]image.Node{}, map[string][]image.Package{}
-	for _, architecture := range i.architectures {
-		system, found, err := image.ReadSystem(filepath.Join(i.programs, architecture, "system"))
-		if err != nil {
-			return err
-		}
-		packages[architecture] = found
-		nodes[architecture] = image.Node{System: system, Agent: filepath.Join(i.programs, architecture, "foonode")}
+	nodes, err := i.readNodes()
+	if err != nil {
+		return err
 	}
 	for _, kubernetesVersion := range i.nodes {
-		for architecture, node := range nodes {
-			var err error
-			if node.Kubernetes, err = image.KubernetesPrograms(filepath.Join(i.programs, architecture, "kubernetes", kubernetesVersion)); err != nil {
-				return err
-			}
-			nodes[architecture] = node
-			content, err := billOfNode(published.Version, kubernetesVersion, architecture, node, packages[architecture])
+		parts := map[string]image.Node{}
+		for architecture, node := range nodes[kubernetesVersion] {
+			parts[architecture] = node.Node
+			content, err := billOfNode(version, kubernetesVersion, architecture, node, known)
 			if err != nil {
 				return err
 			}
-			files[billFile("node-"+kubernetesVersion, published.Version, architecture)] = content
+			files[billFile("node-"+kubernetesVersion, version, architecture)] = content
 		}
-		if err := addArchive(files, "node-"+kubernetesVersion+"-"+published.Version, image.Nodes(published, kubernetesVersion, nodes)); err != nil {
+		if err := addArchive(files, "node-"+kubernetesVersion+"-"+version, image.Nodes(published, kubernetesVersion, parts)); err != nil {
 			return err
 		}
+	}
+	if !i.archives {
+		return nil
+	}
+	return i.addBills(files, version, nodes, known)
+}
+
+// nodeParts is what the image of a node is made of.
+type nodeParts struct {
+	image.Node
+	// folder holds the operating system, which consists of packages.
+	folder   string
+	packages []image.Package
+}
+
+// readNodes returns the nodes by their Kubernetes version and architecture.
+func (i images) readNodes() (map[string]map[string]nodeParts, error) {
+	nodes := map[string]map[string]nodeParts{}
+	for _, architecture := range i.architectures {
+		node := nodeParts{folder: filepath.Join(i.programs, architecture, "system")}
+		node.Agent = filepath.Join(i.programs, architecture, "foonode")
+		var err error
+		if node.System, node.packages, err = image.ReadSystem(node.folder); err != nil {
+			return nil, err
+		}
+		for _, kubernetesVersion := range i.nodes {
+			if node.Kubernetes, err = image.KubernetesPrograms(filepath.Join(i.programs, architecture, "kubernetes", kubernetesVersion)); err != nil {
+				return nil, err
+			}
+			if nodes[kubernetesVersion] == nil {
+				nodes[kubernetesVersion] = map[string]nodeParts{}
+			}
+			nodes[kubernetesVersion][architecture] = node
+		}
+	}
+	return nodes, nil
+}
+
+// packedPrograms are the programs in an archive besides those of nodes.
+var packedPrograms = []string{
+	"foo", "foocloud", "foonode", managerProgram, extensionProgram,
+	"tools/clusterctl", "tools/core", "tools/kubeadm-bootstrap", "tools/kubeadm-control-plane",
+}
+
+// addBills adds the bill of materials of each architecture's archive, which hack/build-archive.sh
+// makes.
+func (i images) addBills(files repository.Files, version string, nodes map[string]map[string]nodeParts, known licenses) error {
+	for _, architecture := range i.architectures {
+		var programs []string
+		for _, name := range packedPrograms {
+			programs = append(programs, filepath.Join(i.programs, architecture, name))
+		}
+		var parts []nodeParts
+		for _, kubernetesVersion := range i.nodes {
+			parts = append(parts, nodes[kubernetesVersion][architecture])
+		}
+		content, texts, err := billOfArchive(version, architecture, programs, parts, known)
+		if err != nil {
+			return err
+		}
+		name := "sbom/foo-" + version + "-linux-" + architecture
+		files[name+".cdx.json"], files[name+".licenses.txt"] = content, texts
 	}
 	return nil
 }

@@ -31,6 +31,7 @@ func main() {
 	flag.StringVar(&r.images.programs, "programs", "", "folder with the programs of the images, as `make release` fills it; without it, no images are made")
 	flag.StringVar(&architectures, "architectures", "amd64 arm64", "architectures of the images, separated by spaces")
 	flag.StringVar(&nodes, "node-versions", "", "Kubernetes versions that nodes have an image with, separated by spaces")
+	flag.BoolVar(&r.images.archives, "archives", false, "also write the bill of materials of each architecture's archive, if nodes have images")
 	flag.Parse()
 	r.sources, r.images.architectures, r.images.nodes = ".", strings.Fields(architectures), strings.Fields(nodes)
 	if err := run(r); err != nil {
@@ -75,7 +76,7 @@ func run(r release) error {
 
 // removeOld removes what an earlier run wrote for the version.
 func removeOld(root, version string) error {
-	for _, pattern := range []string{"*-foo/" + version, "images/*-" + version + ".tar", "sbom/*-" + version + "-*.json"} {
+	for _, pattern := range []string{"*-foo/" + version, "images/*-" + version + ".tar", "sbom/*-" + version + "-*", "packages/foo-" + version + "-linux-*"} {
 		old, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {
 			return err

@@ -14,6 +14,7 @@ import (
 
 	cyclonedx "github.com/CycloneDX/cyclonedx-go"
 	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/types"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/repository"
 )
@@ -33,7 +34,7 @@ func programsFolder(t *testing.T) string {
 	for _, architecture := range []string{"amd64", "arm64"} {
 		for _, name := range []string{
 			"manager", "runtime-extension", "etcd-snapshot", "foonode", "kubernetes/v1.36.3/kubernetes", "kubernetes/v1.35.4/kubernetes",
-			"system/opt/foo/runtime/bin/containerd",
+			"system/opt/foo/runtime/bin/containerd", "foo", "foocloud", "tools/clusterctl", "tools/core", "tools/kubeadm-bootstrap", "tools/kubeadm-control-plane",
 		} {
 			path := filepath.Join(folder, architecture, name)
 			g.Expect(os.MkdirAll(filepath.Dir(path), 0o700)).To(Succeed())
@@ -45,6 +46,9 @@ func programsFolder(t *testing.T) string {
 		packages := filepath.Join(folder, architecture, "system/var/lib/dpkg")
 		g.Expect(os.MkdirAll(packages, 0o700)).To(Succeed())
 		g.Expect(os.WriteFile(filepath.Join(packages, "status"), []byte(smallStatus+architecture+"\n"), 0o600)).To(Succeed())
+		documents := filepath.Join(folder, architecture, "system/usr/share/doc/small")
+		g.Expect(os.MkdirAll(documents, 0o700)).To(Succeed())
+		g.Expect(os.WriteFile(filepath.Join(documents, "copyright"), []byte("Files: *\nLicense: GPL-2+\n"), 0o600)).To(Succeed())
 	}
 	return folder
 }
@@ -88,11 +92,58 @@ func TestBillOfProgram(t *testing.T) {
 	g := NewWithT(t)
 	self, err := os.Executable()
 	g.Expect(err).NotTo(HaveOccurred())
-	content, err := billOfProgram(self, version)
+	content, err := billOfProgram(self, version, licenses{})
 	g.Expect(err).NotTo(HaveOccurred())
 	bom := decodeBill(g, content)
 	g.Expect(bom.Metadata.Component.PackageURL).To(Equal("pkg:golang/github.com/capfoo/cluster-api-provider-foo@" + version))
-	g.Expect(*bom.Components).To(ContainElements(HaveField("Name", "stdlib"), HaveField("Name", "sigs.k8s.io/cluster-api")))
+	g.Expect(*bom.Metadata.Component).To(haveLicense("Apache-2.0"))
+	g.Expect(*bom.Components).To(ContainElements(
+		And(HaveField("Name", "stdlib"), haveLicense("BSD-3-Clause")), And(HaveField("Name", "sigs.k8s.io/cluster-api"), haveLicense("Apache-2.0")),
+		And(HaveField("Name", "github.com/blang/semver/v4"), haveLicense("MIT"))))
+	g.Expect(*bom.Components).To(HaveEach(HaveField("Licenses", Not(BeNil()))))
+}
+
+// haveLicense matches a component with one license.
+func haveLicense(id string) types.GomegaMatcher {
+	return HaveField("Licenses", HaveValue(Equal(cyclonedx.Licenses{{License: &cyclonedx.License{ID: id}}})))
+}
+
+func TestUnknownLicense(t *testing.T) {
+	g := NewWithT(t)
+	folder := t.TempDir()
+	g.Expect(os.WriteFile(filepath.Join(folder, "LICENSE"), []byte("Ask me."), 0o600)).To(Succeed())
+	found, err := readFolder(folder)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(found).To(Equal(license{names: []string{"see the sources"}, text: "Ask me.\n"}))
+	one := found.of(cyclonedx.Component{PackageURL: "pkg:golang/example.com/asking@v1.0.0"})
+	g.Expect(*one.Licenses).To(Equal(cyclonedx.Licenses{{License: &cyclonedx.License{Name: "see the sources"}}}), "it is no SPDX identifier")
+	_, err = licenses{}.ofModule("example.com/Gone", "v1.0.0")
+	g.Expect(err).To(MatchError(ContainSubstring("find the license of example.com/Gone@v1.0.0")))
+}
+
+// An archive lists what it contains once, and has the text of each license.
+func TestBillOfArchive(t *testing.T) {
+	g := NewWithT(t)
+	files := repository.Files{}
+	programs := programsFolder(t)
+	self, err := os.Executable()
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(os.Remove(filepath.Join(programs, "amd64/foo"))).To(Succeed())
+	g.Expect(os.Symlink(self, filepath.Join(programs, "amd64/foo"))).To(Succeed())
+	made := images{programs: programs, architectures: []string{"amd64"}, nodes: []string{kubernetesVersion, "v1.35.4"}, archives: true}
+	g.Expect(made.add(files, version)).To(Succeed())
+	bom := decodeBill(g, files["sbom/foo-v0.1.0-linux-amd64.cdx.json"])
+	g.Expect(bom.Metadata.Component.PackageURL).To(Equal("pkg:github/capfoo/cluster-api-provider-foo@v0.1.0?arch=amd64"))
+	g.Expect(*bom.Components).To(ContainElements(HaveField("Name", "github.com/blang/semver/v4"), And(
+		HaveField("Name", "small"), HaveField("Licenses", HaveValue(Equal(cyclonedx.Licenses{{License: &cyclonedx.License{Name: "GPL-2+"}}}))))))
+	references := map[string]bool{}
+	for _, one := range *bom.Components {
+		g.Expect(references).NotTo(HaveKey(one.BOMRef), "a component is there once")
+		references[one.BOMRef] = true
+	}
+	texts := string(files["sbom/foo-v0.1.0-linux-amd64.licenses.txt"])
+	g.Expect(texts).To(MatchRegexp(`(?s)github.com/blang/semver/v4 v[0-9.]+\n.*Permission is hereby granted, free of charge`))
+	g.Expect(strings.Count(texts, "github.com/blang/semver/v4 v")).To(Equal(1))
 }
 
 // etcd and kubectl are programs of their own modules, which a release does not rename.
@@ -102,7 +153,7 @@ func TestBillOfSomebodyElsesProgram(t *testing.T) {
 	execute(t, sources, "go", "build", "-o", path, "golang.org/x/mod/gosumcheck")
 	info, err := buildinfo.ReadFile(path)
 	g.Expect(err).NotTo(HaveOccurred())
-	content, err := billOfProgram(path, version)
+	content, err := billOfProgram(path, version, licenses{})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(decodeBill(g, content).Metadata.Component.PackageURL).To(Equal("pkg:golang/golang.org/x/mod@" + info.Main.Version))
 }

@@ -20,6 +20,8 @@ var small = map[string]string{
 	"go.mod":                        "module example.com/small\n\ngo 1.26.0\n",
 	"main.go":                       "package main\n\nfunc main() { println(1.5) }\n",
 	"cmd/etcd-snapshot/main.go":     "package main\n\nfunc main() { println(3.5) }\n",
+	"cmd/foocloud/main.go":          "package main\n\nfunc main() { println(13.5) }\n",
+	"cmd/quickstart/main.go":        "package main\n\nfunc main() { println(14.5) }\n",
 	"cmd/runtime-extension/main.go": "package main\n\nfunc main() { println(2.5) }\n",
 	"node/agent/go.mod":             "module example.com/small/agent\n\ngo 1.26.0\n",
 	"node/agent/main.go":            "package main\n\nfunc main() { println(3.5) }\n",
@@ -48,6 +50,12 @@ var small = map[string]string{
 	"node/flannel/main.go":                                  "package main\n\nimport _ \"github.com/flannel-io/flannel\"\n\nfunc main() { println(12.5) }\n",
 	"node/flannel/fake/go.mod":                              "module github.com/flannel-io/flannel\n\ngo 1.26.0\n",
 	"node/flannel/fake/fake.go":                             "package flannel\n",
+	"hack/tools/go.mod":                                     required("sigs.k8s.io/cluster-api", "v1.14.2"),
+	"hack/tools/fake/go.mod":                                "module sigs.k8s.io/cluster-api\n\ngo 1.26.0\n",
+	"hack/tools/fake/core/main.go":                          "package main\n\nfunc main() { println(15.5) }\n",
+	"hack/tools/fake/bootstrap/kubeadm/main.go":             "package main\n\nfunc main() { println(16.5) }\n",
+	"hack/tools/fake/controlplane/kubeadm/main.go":          "package main\n\nfunc main() { println(17.5) }\n",
+	"hack/tools/fake/cmd/clusterctl/main.go":                "package main\n\nfunc main() { println(18.5) }\n",
 }
 
 // required returns a module file that has a module replaced by the folder fake.
@@ -69,7 +77,7 @@ func TestProgramsAreReproducible(t *testing.T) {
 	second := buildSmall(t, clone, "GOFLAGS=-buildvcs=true -tags=other", "GOAMD64=v3")
 	for _, name := range []string{
 		"manager", "runtime-extension", "etcd-snapshot", "foonode", "kubernetes/v1.36.3/kubernetes", "kubernetes/v1.36.3/etcd", "kubernetes/v1.36.3/kubectl",
-		"runtime/containerd", "runtime/coredns/v1.14.2/coredns", "runtime/flannel/v0.28.10/flanneld",
+		"foo", "foocloud", "tools/core", "tools/kubeadm-bootstrap", "tools/kubeadm-control-plane", "tools/clusterctl", "runtime/containerd", "runtime/coredns/v1.14.2/coredns", "runtime/flannel/v0.28.10/flanneld",
 	} {
 		g.Expect(first).To(HaveKey(name))
 		g.Expect(second[name]).To(Equal(first[name]), name)

@@ -8,7 +8,9 @@ import (
 	"bytes"
 	"debug/buildinfo"
 	"fmt"
+	"maps"
 	"net/url"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -17,34 +19,78 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/image"
 )
 
-// bill is a CycloneDX bill of materials without times and random numbers. version is the version of
-// Foo's own programs.
+// bill is a CycloneDX bill of materials without times and random numbers.
 type bill struct {
-	version      string
+	// version of Foo's own programs.
+	version  string
+	licenses licenses
+	// texts holds what has each text of licenses.
+	texts map[string][]string
+
 	components   []cyclonedx.Component
 	dependencies []cyclonedx.Dependency
 }
 
+func newBill(version string, known licenses) *bill {
+	return &bill{version: version, licenses: known, texts: map[string][]string{}}
+}
+
 // billOfProgram returns what a program consists of.
-func billOfProgram(file, version string) ([]byte, error) {
-	b := bill{version: version}
+func billOfProgram(file, version string, known licenses) ([]byte, error) {
+	b := newBill(version, known)
 	program, err := b.addModules(file)
 	if err != nil {
-		return nil, fmt.Errorf("read the program of an image (make release builds it): %w", err)
+		return nil, err
 	}
 	return b.encode(program)
 }
 
-// billOfNode returns what the image of a node consists of: Debian packages, and the modules of Go
-// programs that no package has.
-func billOfNode(version, kubernetesVersion, architecture string, node image.Node, packages []image.Package) ([]byte, error) {
+// billOfNode returns what the image of a node consists of.
+func billOfNode(version, kubernetesVersion, architecture string, node nodeParts, known licenses) ([]byte, error) {
 	tag := kubernetesVersion + "-" + version
 	query := url.Values{"arch": {architecture}, "repository_url": {imageRepository + "node"}, "tag": {tag}}
 	subject := component(cyclonedx.ComponentTypeContainer, "pkg:oci/node?"+query.Encode(), "node", tag)
-	b := bill{version: version}
+	b := newBill(version, known)
+	parts, err := b.addNode(node)
+	if err != nil {
+		return nil, err
+	}
+	b.depend(subject.BOMRef, parts)
+	return b.encode(subject)
+}
+
+// billOfArchive returns what the archive of an architecture consists of, and the texts of the licenses.
+func billOfArchive(version, architecture string, programs []string, nodes []nodeParts, known licenses) (content, texts []byte, err error) {
+	query := url.Values{"arch": {architecture}}
+	subject := component(cyclonedx.ComponentTypeApplication, "pkg:github/capfoo/cluster-api-provider-foo@"+version+"?"+query.Encode(), "foo", version)
+	b := newBill(version, known)
+	var all []string
+	for _, file := range programs {
+		program, err := b.addModules(file)
+		if err != nil {
+			return nil, nil, err
+		}
+		all = append(all, b.add(program))
+	}
+	for _, node := range nodes {
+		parts, err := b.addNode(node)
+		if err != nil {
+			return nil, nil, err
+		}
+		all = append(all, parts...)
+	}
+	b.depend(subject.BOMRef, all)
+	content, err = b.encode(subject)
+	return content, b.licenseTexts(), err
+}
+
+// addNode adds Debian packages, and the modules of Go programs that no package has. It returns their
+// references.
+func (b *bill) addNode(node nodeParts) ([]string, error) {
 	var parts []string
-	for _, one := range packages {
-		parts = append(parts, b.add(component(cyclonedx.ComponentTypeLibrary, one.URL(), one.Name, one.Version)))
+	for _, one := range node.packages {
+		found := component(cyclonedx.ComponentTypeLibrary, one.URL(), one.Name, one.Version)
+		parts = append(parts, b.add(ofPackage(node.folder, one.Name).of(found)))
 	}
 	files := append(slices.Clone(node.Kubernetes), image.Program("foonode", node.Agent))
 	for _, file := range node.System {
@@ -54,12 +100,16 @@ func billOfNode(version, kubernetesVersion, architecture string, node image.Node
 	}
 	for _, file := range files {
 		// Scripts, links and programs in other languages record no modules.
-		if program, err := b.addModules(file.Source); err == nil {
-			parts = append(parts, b.add(program))
+		if _, err := buildinfo.ReadFile(file.Source); err != nil {
+			continue
 		}
+		program, err := b.addModules(file.Source)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, b.add(program))
 	}
-	b.depend(subject.BOMRef, parts)
-	return b.encode(subject)
+	return parts, nil
 }
 
 // add adds a component unless it was added already, and returns its reference.
@@ -88,22 +138,57 @@ func (b *bill) depend(on string, parts []string) {
 func (b *bill) addModules(file string) (cyclonedx.Component, error) {
 	info, err := buildinfo.ReadFile(file)
 	if err != nil {
-		return cyclonedx.Component{}, err
+		return cyclonedx.Component{}, fmt.Errorf("read a program (make release builds it): %w", err)
 	}
-	program := module(cyclonedx.ComponentTypeApplication, info.Main.Path, b.version, "")
-	if info.Main.Sum != "" {
-		// Somebody else's program, built from its module.
-		program = module(cyclonedx.ComponentTypeApplication, info.Main.Path, info.Main.Version, info.Main.Sum)
+	program, err := b.module(cyclonedx.ComponentTypeApplication, &info.Main)
+	if err != nil {
+		return program, err
 	}
-	parts := []string{b.add(module(cyclonedx.ComponentTypeLibrary, "stdlib", info.GoVersion, ""))}
+	library := component(cyclonedx.ComponentTypeLibrary, "pkg:golang/stdlib@"+info.GoVersion, "stdlib", info.GoVersion)
+	parts := []string{b.add(license{names: []string{"BSD-3-Clause"}}.of(library))}
 	for _, used := range info.Deps {
-		if used.Replace != nil {
-			used = used.Replace
+		one, err := b.module(cyclonedx.ComponentTypeLibrary, used)
+		if err != nil {
+			return program, err
 		}
-		parts = append(parts, b.add(module(cyclonedx.ComponentTypeLibrary, used.Path, used.Version, used.Sum)))
+		parts = append(parts, b.add(one))
 	}
 	b.depend(program.BOMRef, parts)
 	return program, nil
+}
+
+// module returns the component of a Go module. Modules in Foo's sources have no sum.
+func (b *bill) module(kind cyclonedx.ComponentType, used *debug.Module) (cyclonedx.Component, error) {
+	if used.Replace != nil && used.Replace.Sum != "" {
+		used = used.Replace
+	}
+	if used.Sum == "" {
+		own := component(kind, "pkg:golang/"+used.Path+"@"+b.version, used.Path, b.version)
+		return license{names: []string{"Apache-2.0"}}.of(own), nil
+	}
+	one := component(kind, "pkg:golang/"+used.Path+"@"+used.Version, used.Path, used.Version)
+	one.Properties = &[]cyclonedx.Property{{Name: "golang:h1", Value: used.Sum}}
+	found, err := b.licenses.ofModule(used.Path, used.Version)
+	if err != nil {
+		return one, err
+	}
+	if name := used.Path + " " + used.Version; !slices.Contains(b.texts[found.text], name) {
+		b.texts[found.text] = append(b.texts[found.text], name)
+	}
+	return found.of(one), nil
+}
+
+// licenseTexts returns each text of licenses, below what has it.
+func (b *bill) licenseTexts() (content []byte) {
+	byNames := map[string]string{}
+	for text, names := range b.texts {
+		slices.Sort(names)
+		byNames[strings.Join(names, "\n")] = text
+	}
+	for _, names := range slices.Sorted(maps.Keys(byNames)) {
+		content = fmt.Appendf(content, "%s\n\n%s\n%s\n\n", names, byNames[names], strings.Repeat("-", 80))
+	}
+	return content
 }
 
 func (b *bill) encode(subject cyclonedx.Component) ([]byte, error) {
@@ -113,15 +198,6 @@ func (b *bill) encode(subject cyclonedx.Component) ([]byte, error) {
 	var content bytes.Buffer
 	err := cyclonedx.NewBOMEncoder(&content, cyclonedx.BOMFileFormatJSON).SetPretty(true).Encode(bom)
 	return content.Bytes(), err
-}
-
-// module returns the component of a Go module. Modules in the sources have no sum.
-func module(kind cyclonedx.ComponentType, path, version, sum string) cyclonedx.Component {
-	one := component(kind, "pkg:golang/"+path+"@"+version, path, version)
-	if sum != "" {
-		one.Properties = &[]cyclonedx.Property{{Name: "golang:h1", Value: sum}}
-	}
-	return one
 }
 
 func component(kind cyclonedx.ComponentType, address, name, version string) cyclonedx.Component {

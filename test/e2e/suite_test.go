@@ -75,6 +75,7 @@ const (
 	needsAllVersions = "needs:all-versions"
 	// needsNextRelease is for stories that install a release or use its templates.
 	needsNextRelease         = "needs:next-release"
+	needsArchive             = "needs:archive"
 	needsKubeadmControlPlane = "needs:kubeadm-control-plane"
 	needsInMemoryProvider    = "needs:in-memory-provider"
 	needsConformanceParts    = "needs:conformance-parts"

@@ -1,0 +1,136 @@
+//go:build integration
+
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package packaging
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+)
+
+const packed = "foo-v0.1.0-linux-arm64"
+
+// pack packs small programs of another architecture, and returns the folder with the packages.
+func pack(t *testing.T) string {
+	t.Helper()
+	g := NewWithT(t)
+	native, output := t.TempDir(), t.TempDir()
+	nfpm, err := filepath.Abs("../bin/tools/nfpm")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(nfpm).To(BeAnExistingFile(), "make test-integration builds it")
+	g.Expect(os.Mkdir(filepath.Join(native, "tools"), 0o700)).To(Succeed())
+	g.Expect(os.Symlink(nfpm, filepath.Join(native, "tools/nfpm"))).To(Succeed())
+	for _, name := range []string{"foo", "foocloud"} {
+		write(t, filepath.Join(native, name), "#!/bin/sh\necho \"$1 of "+name+" for $2\"\n")
+	}
+	write(t, filepath.Join(native, "manifests/foo/foo-components.yaml"), "kind: Deployment\n")
+	g.Expect(os.Chmod(filepath.Join(native, "manifests/foo/foo-components.yaml"), 0o600)).To(Succeed())
+	write(t, filepath.Join(native, "manifests/.current"), "")
+
+	programs := filepath.Join(native, "programs")
+	for _, name := range []string{
+		"foo", "foocloud", "foonode", "manager", "runtime-extension", "etcd-snapshot", "tools/clusterctl", "tools/core", "tools/kubeadm-bootstrap",
+		"tools/kubeadm-control-plane", "kubernetes/v1.36.3/kubernetes", "kubernetes/v1.35.4/kubernetes", "systems/old/id", "systems/1234/etc/passwd",
+	} {
+		write(t, filepath.Join(programs, name), name)
+	}
+	system := filepath.Join(programs, "systems/1234")
+	g.Expect(os.MkdirAll(filepath.Join(system, "usr/bin"), 0o755)).To(Succeed())
+	g.Expect(os.Link(filepath.Join(programs, "kubernetes/v1.36.3/kubernetes"), filepath.Join(system, "usr/bin/kubernetes"))).To(Succeed())
+	g.Expect(os.Chmod(filepath.Join(system, "etc/passwd"), 0o644|os.ModeSetgid)).To(Succeed())
+	g.Expect(os.Symlink("systems/1234", filepath.Join(programs, "system"))).To(Succeed())
+	for _, name := range []string{packed + ".cdx.json", packed + ".licenses.txt"} {
+		write(t, filepath.Join(output, "sbom", name), name)
+	}
+
+	run(t, "env", "SOURCE_DATE_EPOCH=86400", "TZ=UTC", "../hack/build-archive.sh", "arm64", "v0.1.0", native, programs, output, kubernetesVersion)
+	return filepath.Join(output, "packages")
+}
+
+const kubernetesVersion = "v1.36.3"
+
+// run runs a program that must succeed, and returns what it prints.
+func run(t *testing.T, program string, args ...string) string {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), program, args...)
+	command.Stderr = os.Stderr
+	said, err := command.Output()
+	NewWithT(t).Expect(err).NotTo(HaveOccurred(), string(said))
+	return string(said)
+}
+
+// listed returns the lines of a list with everything but the mode and the path removed.
+func listed(list, prefix string) []string {
+	var lines []string
+	for _, line := range regexp.MustCompile(`(?m)^(\S+) .*? (?:\./|/)?(`+prefix+`.*)$`).FindAllStringSubmatch(list, -1) {
+		lines = append(lines, line[1]+" "+line[2])
+	}
+	return lines
+}
+
+var packagedFiles = []string{
+	"lrwxrwxrwx usr/bin/foo -> /usr/lib/foo/foo", "lrwxrwxrwx usr/bin/foocloud -> /usr/lib/foo/foocloud",
+	"-rwxr-xr-x usr/lib/foo/foo", "-rwxr-xr-x usr/lib/foo/foocloud", "-rwxr-xr-x usr/lib/foo/foonode", "-rwxr-xr-x usr/lib/foo/manager",
+	"-rwxr-xr-x usr/lib/foo/runtime-extension", "-rwxr-xr-x usr/lib/foo/tools/core", "-rwxr-xr-x usr/lib/foo/tools/clusterctl",
+	"-rw-r--r-- usr/lib/foo/manifests/foo/foo-components.yaml", "-rw-r--r-- usr/lib/foo/nodes.tar.gz", "-rw-r--r-- usr/lib/foo/VERSION",
+	"-rw-r--r-- usr/lib/foo/" + packed + ".licenses.txt", "-rw-r--r-- usr/lib/foo/completion/foo.bash",
+	"lrwxrwxrwx usr/share/bash-completion/completions/foo -> /usr/lib/foo/completion/foo.bash",
+	"-rw-r--r-- usr/lib/systemd/system/foocloud.service", "-rw-r--r-- usr/share/doc/foo/copyright",
+}
+
+func TestPackages(t *testing.T) {
+	g := NewWithT(t)
+	folder := pack(t)
+	archive, deb, rpm := filepath.Join(folder, packed+".tar.gz"), filepath.Join(folder, packed+".deb"), filepath.Join(folder, packed+".rpm")
+
+	files := run(t, "tar", "-tvzf", archive)
+	g.Expect(listed(files, packed)).To(ContainElements(
+		"-rwxr-xr-x "+packed+"/foo", "-rwxr-xr-x "+packed+"/install.sh", "-rw-r--r-- "+packed+"/LICENSE", "-rw-r--r-- "+packed+"/README.md",
+		"-rw-r--r-- "+packed+"/foocloud.service", "lrwxrwxrwx "+packed+"/system -> systems/1234", "-rw-r-Sr-- "+packed+"/systems/1234/etc/passwd",
+		"hrwxr-xr-x "+packed+"/systems/1234/usr/bin/kubernetes link to "+packed+"/kubernetes/v1.36.3/kubernetes",
+		"-rw-r--r-- "+packed+"/manifests/foo/foo-components.yaml", "-rw-r--r-- "+packed+"/"+packed+".cdx.json",
+	))
+	g.Expect(files).NotTo(Or(ContainSubstring("v1.35.4"), ContainSubstring("old"), ContainSubstring("etcd-snapshot"), ContainSubstring(".current")))
+
+	files = strings.ReplaceAll(run(t, "dpkg-deb", "--contents", deb), "l---------", "lrwxrwxrwx")
+	g.Expect(listed(files, "usr/")).To(ContainElements(packagedFiles))
+	g.Expect(files).NotTo(Or(ContainSubstring("install.sh"), ContainSubstring("systems")))
+	g.Expect(run(t, "dpkg-deb", "--field", deb, "Architecture", "Version", "Depends")).To(Equal("Architecture: arm64\nVersion: 0.1.0\nDepends: gzip, runc, tar\n"))
+	files = strings.ReplaceAll(run(t, "rpm", "-qlvp", rpm), "l---------", "lrwxrwxrwx")
+	g.Expect(listed(files, "usr/")).To(ContainElements(packagedFiles))
+	g.Expect(run(t, "rpm", "-qp", "--queryformat", "%{ARCH} %{VERSION} %{LICENSE}", "--requires", rpm)).To(Equal("aarch64 0.1.0 Apache-2.0gzip\nrunc\ntar\n"))
+
+	// What is in nodes.tar.gz must be the same in both.
+	root := t.TempDir()
+	run(t, "dpkg-deb", "--extract", deb, root)
+	nodes := run(t, "tar", "-tzf", filepath.Join(root, "usr/lib/foo/nodes.tar.gz"))
+	g.Expect(nodes).To(And(ContainSubstring("\nsystem\n"), ContainSubstring("\nsystems/1234/etc/passwd\n"), HavePrefix("kubernetes/\n")))
+
+	g.Expect(os.ReadFile(filepath.Join(root, "usr/lib/foo/completion/foocloud.fish"))).To(BeEquivalentTo("completion of foocloud for fish\n"))
+	// systemd finds the program of the unit, and all that the unit names.
+	for _, name := range []string{"sysinit.target", "basic.target", "shutdown.target", "network-online.target"} {
+		write(t, filepath.Join(root, "usr/lib/systemd/system", name), "[Unit]\nDescription="+name+"\nDefaultDependencies=no\n")
+	}
+	run(t, "systemd-analyze", "verify", "--man=no", "--root", root, "foocloud.service")
+}
+
+// Who verifies a release packs it at another time and in other folders.
+func TestPackagesAreReproducible(t *testing.T) {
+	g := NewWithT(t)
+	first, second := pack(t), pack(t)
+	for _, format := range []string{".tar.gz", ".deb", ".rpm"} {
+		one, err := os.ReadFile(filepath.Join(first, packed+format))
+		g.Expect(err).NotTo(HaveOccurred())
+		other, err := os.ReadFile(filepath.Join(second, packed+format))
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(string(one) == string(other)).To(BeTrue(), format)
+	}
+}
