@@ -20,6 +20,7 @@ SHARD ?=
 TESTS ?=
 RESUME ?= true
 VERSION ?=
+REGISTRY ?=
 # A release has images for these architectures, and node images for these Kubernetes versions:
 # $(KUBERNETES_VERSIONS) is all of them, and the list may be empty.
 ARCHITECTURES ?= amd64 arm64
@@ -102,7 +103,7 @@ INTEGRATION_PACKAGES = $(filter-out ./node/% ./bench $(HOST_PACKAGES),$(call TAG
 # with instances have the machine to themselves. Go does not notice changed programs and images, so
 # its cached results are ignored.
 .PHONY: test-integration
-test-integration: programs images $(TOOLS)/nfpm ## Run the tests against a real kube-apiserver and real instances
+test-integration: programs images $(TOOLS)/nfpm $(TOOLS)/crane ## Run the tests against a real kube-apiserver and real instances
 	@hack/prerequisites.sh dpkg-deb:dpkg rpm systemd-analyze:systemd
 	$(GO_TEST) -tags integration -count 1 -p 4 -timeout 40m $(INTEGRATION_PACKAGES)
 	cd bench && $(GO_TEST) -tags integration -count 1 -timeout 40m ./...
@@ -186,6 +187,11 @@ release: node-prerequisites ## Write a clusterctl repository of VERSION, images,
 	$(if $(strip $(NODE_VERSIONS)),@for architecture in $(ARCHITECTURES); do \
 		hack/build-archive.sh $$architecture $(VERSION) $(BIN) $(BIN)/programs/$$architecture out $(NODE_VERSIONS); \
 	done; cd out && sha256sum packages/install.sh packages/foo-$(VERSION)-linux-* >> SHA256SUMS)
+
+.PHONY: push
+push: $(TOOLS)/crane ## Push the images of VERSION under out/ to REGISTRY
+	@[[ -n '$(VERSION)' && -n '$(REGISTRY)' ]] || { echo "VERSION is '$(VERSION)' and REGISTRY is '$(REGISTRY)', want for example VERSION=v0.1.0 REGISTRY=registry.example/foo" >&2; exit 2; }
+	CRANE=$(TOOLS)/crane hack/push-images.sh out $(VERSION) $(REGISTRY)
 
 # The archive of this machine's architecture, from the programs that are built anyway.
 .PHONY: archive
@@ -329,6 +335,9 @@ $(CONTROLLER_GEN): hack/tools/generate.mod
 
 $(TOOLS)/nfpm: hack/tools/release.mod
 	$(TOOL_BUILD) -modfile=release.mod -o $@ github.com/goreleaser/nfpm/v2/cmd/nfpm
+
+$(TOOLS)/crane: hack/tools/release.mod
+	$(TOOL_BUILD) -modfile=release.mod -o $@ github.com/google/go-containerregistry/cmd/crane
 
 $(TOOLS)/crd-ref-docs: hack/tools/refdocs.mod
 	$(TOOL_BUILD) -modfile=refdocs.mod -o $@ github.com/elastic/crd-ref-docs
