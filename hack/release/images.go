@@ -10,6 +10,7 @@ import (
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/image"
 	"github.com/capfoo/cluster-api-provider-foo/internal/repository"
+	"github.com/capfoo/cluster-api-provider-foo/internal/sbom"
 )
 
 // Where sources and images are published, and the programs that are each an image.
@@ -38,12 +39,12 @@ func (i images) add(files repository.Files, version string) error {
 		return errors.New("no architecture for the images: name at least one")
 	}
 	published := image.Release{Repository: imageRepository, Version: version, Source: sourceAddress}
-	known := licenses{}
+	bills := sbom.NewRelease(version, imageRepository)
 	for _, name := range []string{managerProgram, extensionProgram, snapshotProgram} {
 		programs := map[string]string{}
 		for _, architecture := range i.architectures {
 			programs[architecture] = filepath.Join(i.programs, architecture, name)
-			content, err := billOfProgram(programs[architecture], version, known)
+			content, err := bills.Program(programs[architecture])
 			if err != nil {
 				return err
 			}
@@ -64,7 +65,7 @@ func (i images) add(files repository.Files, version string) error {
 		parts := map[string]image.Node{}
 		for architecture, node := range nodes[kubernetesVersion] {
 			parts[architecture] = node.Node
-			content, err := billOfNode(version, kubernetesVersion, architecture, node, known)
+			content, err := bills.Node(kubernetesVersion, architecture, node)
 			if err != nil {
 				return err
 			}
@@ -77,25 +78,17 @@ func (i images) add(files repository.Files, version string) error {
 	if !i.archives {
 		return nil
 	}
-	return i.addBills(files, version, nodes, known)
-}
-
-// nodeParts is what the image of a node is made of.
-type nodeParts struct {
-	image.Node
-	// folder holds the operating system, which consists of packages.
-	folder   string
-	packages []image.Package
+	return i.addBills(files, version, nodes, bills)
 }
 
 // readNodes returns the nodes by their Kubernetes version and architecture.
-func (i images) readNodes() (map[string]map[string]nodeParts, error) {
-	nodes := map[string]map[string]nodeParts{}
+func (i images) readNodes() (map[string]map[string]sbom.Node, error) {
+	nodes := map[string]map[string]sbom.Node{}
 	for _, architecture := range i.architectures {
-		node := nodeParts{folder: filepath.Join(i.programs, architecture, "system")}
+		node := sbom.Node{Folder: filepath.Join(i.programs, architecture, "system")}
 		node.Agent = filepath.Join(i.programs, architecture, "foonode")
 		var err error
-		if node.System, node.packages, err = image.ReadSystem(node.folder); err != nil {
+		if node.System, node.Packages, err = image.ReadSystem(node.Folder); err != nil {
 			return nil, err
 		}
 		for _, kubernetesVersion := range i.nodes {
@@ -103,7 +96,7 @@ func (i images) readNodes() (map[string]map[string]nodeParts, error) {
 				return nil, err
 			}
 			if nodes[kubernetesVersion] == nil {
-				nodes[kubernetesVersion] = map[string]nodeParts{}
+				nodes[kubernetesVersion] = map[string]sbom.Node{}
 			}
 			nodes[kubernetesVersion][architecture] = node
 		}
@@ -119,17 +112,17 @@ var packedPrograms = []string{
 
 // addBills adds the bill of materials of each architecture's archive, which hack/build-archive.sh
 // makes.
-func (i images) addBills(files repository.Files, version string, nodes map[string]map[string]nodeParts, known licenses) error {
+func (i images) addBills(files repository.Files, version string, nodes map[string]map[string]sbom.Node, bills sbom.Release) error {
 	for _, architecture := range i.architectures {
 		var programs []string
 		for _, name := range packedPrograms {
 			programs = append(programs, filepath.Join(i.programs, architecture, name))
 		}
-		var parts []nodeParts
+		var parts []sbom.Node
 		for _, kubernetesVersion := range i.nodes {
 			parts = append(parts, nodes[kubernetesVersion][architecture])
 		}
-		content, texts, err := billOfArchive(version, architecture, programs, parts, known)
+		content, texts, err := bills.Archive(architecture, programs, parts)
 		if err != nil {
 			return err
 		}

@@ -5,7 +5,6 @@ package main
 
 import (
 	"bytes"
-	"debug/buildinfo"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,7 +13,6 @@ import (
 
 	cyclonedx "github.com/CycloneDX/cyclonedx-go"
 	. "github.com/onsi/gomega"
-	"github.com/onsi/gomega/types"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/repository"
 )
@@ -87,40 +85,6 @@ func decodeBill(g *WithT, content []byte) *cyclonedx.BOM {
 	return bom
 }
 
-// The program is this test.
-func TestBillOfProgram(t *testing.T) {
-	g := NewWithT(t)
-	self, err := os.Executable()
-	g.Expect(err).NotTo(HaveOccurred())
-	content, err := billOfProgram(self, version, licenses{})
-	g.Expect(err).NotTo(HaveOccurred())
-	bom := decodeBill(g, content)
-	g.Expect(bom.Metadata.Component.PackageURL).To(Equal("pkg:golang/github.com/capfoo/cluster-api-provider-foo@" + version))
-	g.Expect(*bom.Metadata.Component).To(haveLicense("Apache-2.0"))
-	g.Expect(*bom.Components).To(ContainElements(
-		And(HaveField("Name", "stdlib"), haveLicense("BSD-3-Clause")), And(HaveField("Name", "sigs.k8s.io/cluster-api"), haveLicense("Apache-2.0")),
-		And(HaveField("Name", "github.com/blang/semver/v4"), haveLicense("MIT"))))
-	g.Expect(*bom.Components).To(HaveEach(HaveField("Licenses", Not(BeNil()))))
-}
-
-// haveLicense matches a component with one license.
-func haveLicense(id string) types.GomegaMatcher {
-	return HaveField("Licenses", HaveValue(Equal(cyclonedx.Licenses{{License: &cyclonedx.License{ID: id}}})))
-}
-
-func TestUnknownLicense(t *testing.T) {
-	g := NewWithT(t)
-	folder := t.TempDir()
-	g.Expect(os.WriteFile(filepath.Join(folder, "LICENSE"), []byte("Ask me."), 0o600)).To(Succeed())
-	found, err := readFolder(folder)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(found).To(Equal(license{names: []string{"see the sources"}, text: "Ask me.\n"}))
-	one := found.of(cyclonedx.Component{PackageURL: "pkg:golang/example.com/asking@v1.0.0"})
-	g.Expect(*one.Licenses).To(Equal(cyclonedx.Licenses{{License: &cyclonedx.License{Name: "see the sources"}}}), "it is no SPDX identifier")
-	_, err = licenses{}.ofModule("example.com/Gone", "v1.0.0")
-	g.Expect(err).To(MatchError(ContainSubstring("find the license of example.com/Gone@v1.0.0")))
-}
-
 // An archive lists what it contains once, and has the text of each license.
 func TestBillOfArchive(t *testing.T) {
 	g := NewWithT(t)
@@ -144,18 +108,6 @@ func TestBillOfArchive(t *testing.T) {
 	texts := string(files["sbom/foo-v0.1.0-linux-amd64.licenses.txt"])
 	g.Expect(texts).To(MatchRegexp(`(?s)github.com/blang/semver/v4 v[0-9.]+\n.*Permission is hereby granted, free of charge`))
 	g.Expect(strings.Count(texts, "github.com/blang/semver/v4 v")).To(Equal(1))
-}
-
-// etcd and kubectl are programs of their own modules, which a release does not rename.
-func TestBillOfSomebodyElsesProgram(t *testing.T) {
-	g := NewWithT(t)
-	path := filepath.Join(t.TempDir(), "gosumcheck")
-	execute(t, sources, "go", "build", "-o", path, "golang.org/x/mod/gosumcheck")
-	info, err := buildinfo.ReadFile(path)
-	g.Expect(err).NotTo(HaveOccurred())
-	content, err := billOfProgram(path, version, licenses{})
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(decodeBill(g, content).Metadata.Component.PackageURL).To(Equal("pkg:golang/golang.org/x/mod@" + info.Main.Version))
 }
 
 func TestBillOfNode(t *testing.T) {

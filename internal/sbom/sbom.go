@@ -1,7 +1,12 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+// Package sbom writes bills of materials in the format CycloneDX, with the license of each part. They
+// contain no times and random numbers, so that the same programs give the same bytes.
+//
+// Limits: programs must have been built on this machine, since licenses are read from Go's module
+// cache. Licenses that are not recognized are named as "see" and where to look.
+package sbom
 
 import (
 	"archive/tar"
@@ -19,25 +24,29 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/image"
 )
 
-// bill is a CycloneDX bill of materials without times and random numbers.
-type bill struct {
-	// version of Foo's own programs.
-	version  string
-	licenses licenses
-	// texts holds what has each text of licenses.
-	texts map[string][]string
-
-	components   []cyclonedx.Component
-	dependencies []cyclonedx.Dependency
+// Release writes the bills of one release.
+type Release struct {
+	// version of Foo's own programs; repository of its images.
+	version, repository string
+	licenses            licenses
 }
 
-func newBill(version string, known licenses) *bill {
-	return &bill{version: version, licenses: known, texts: map[string][]string{}}
+// NewRelease returns a writer for a version whose images are in a repository.
+func NewRelease(version, repository string) Release {
+	return Release{version: version, repository: repository, licenses: licenses{}}
 }
 
-// billOfProgram returns what a program consists of.
-func billOfProgram(file, version string, known licenses) ([]byte, error) {
-	b := newBill(version, known)
+// Node is what the image of a node is made of.
+type Node struct {
+	image.Node
+	// Folder holds the operating system, which consists of Packages.
+	Folder   string
+	Packages []image.Package
+}
+
+// Program returns what a program consists of.
+func (r Release) Program(file string) ([]byte, error) {
+	b := r.newBill()
 	program, err := b.addModules(file)
 	if err != nil {
 		return nil, err
@@ -45,12 +54,12 @@ func billOfProgram(file, version string, known licenses) ([]byte, error) {
 	return b.encode(program)
 }
 
-// billOfNode returns what the image of a node consists of.
-func billOfNode(version, kubernetesVersion, architecture string, node nodeParts, known licenses) ([]byte, error) {
-	tag := kubernetesVersion + "-" + version
-	query := url.Values{"arch": {architecture}, "repository_url": {imageRepository + "node"}, "tag": {tag}}
+// Node returns what the image of a node consists of.
+func (r Release) Node(kubernetesVersion, architecture string, node Node) ([]byte, error) {
+	tag := kubernetesVersion + "-" + r.version
+	query := url.Values{"arch": {architecture}, "repository_url": {r.repository + "node"}, "tag": {tag}}
 	subject := component(cyclonedx.ComponentTypeContainer, "pkg:oci/node?"+query.Encode(), "node", tag)
-	b := newBill(version, known)
+	b := r.newBill()
 	parts, err := b.addNode(node)
 	if err != nil {
 		return nil, err
@@ -59,11 +68,11 @@ func billOfNode(version, kubernetesVersion, architecture string, node nodeParts,
 	return b.encode(subject)
 }
 
-// billOfArchive returns what the archive of an architecture consists of, and the texts of the licenses.
-func billOfArchive(version, architecture string, programs []string, nodes []nodeParts, known licenses) (content, texts []byte, err error) {
+// Archive returns what the archive of an architecture consists of, and the texts of the licenses.
+func (r Release) Archive(architecture string, programs []string, nodes []Node) (content, texts []byte, err error) {
 	query := url.Values{"arch": {architecture}}
-	subject := component(cyclonedx.ComponentTypeApplication, "pkg:github/capfoo/cluster-api-provider-foo@"+version+"?"+query.Encode(), "foo", version)
-	b := newBill(version, known)
+	subject := component(cyclonedx.ComponentTypeApplication, "pkg:github/capfoo/cluster-api-provider-foo@"+r.version+"?"+query.Encode(), "foo", r.version)
+	b := r.newBill()
 	var all []string
 	for _, file := range programs {
 		program, err := b.addModules(file)
@@ -84,13 +93,25 @@ func billOfArchive(version, architecture string, programs []string, nodes []node
 	return content, b.licenseTexts(), err
 }
 
+// bill is one bill of materials.
+type bill struct {
+	Release
+	// texts holds what has each text of licenses.
+	texts map[string][]string
+
+	components   []cyclonedx.Component
+	dependencies []cyclonedx.Dependency
+}
+
+func (r Release) newBill() *bill { return &bill{Release: r, texts: map[string][]string{}} }
+
 // addNode adds Debian packages, and the modules of Go programs that no package has. It returns their
 // references.
-func (b *bill) addNode(node nodeParts) ([]string, error) {
+func (b *bill) addNode(node Node) ([]string, error) {
 	var parts []string
-	for _, one := range node.packages {
+	for _, one := range node.Packages {
 		found := component(cyclonedx.ComponentTypeLibrary, one.URL(), one.Name, one.Version)
-		parts = append(parts, b.add(ofPackage(node.folder, one.Name).of(found)))
+		parts = append(parts, b.add(ofPackage(node.Folder, one.Name).of(found)))
 	}
 	files := append(slices.Clone(node.Kubernetes), image.Program("foonode", node.Agent))
 	for _, file := range node.System {
