@@ -17,7 +17,7 @@ build runtime-extension ./cmd/runtime-extension
 build etcd-snapshot ./cmd/etcd-snapshot
 [[ $# -gt 0 ]] || exit 0
 
-build foo ./cmd/quickstart
+build foo ./cmd/foo
 build foocloud ./cmd/foocloud
 (cd node/agent && build foonode .)
 hack/build-runtime.sh "$output/runtime"

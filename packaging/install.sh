@@ -149,7 +149,7 @@ install_release() {
 	done
 	echo "$recorded" >"$lib/installed"
 	reload
-	echo "Installed Foo $(cat "$lib/VERSION") in $lib. Bring up a cluster with: sudo $prefix/bin/foo"
+	echo "Installed Foo $(cat "$lib/VERSION") in $lib. Bring up a cluster with: sudo $prefix/bin/foo quickstart"
 }
 
 reload() {

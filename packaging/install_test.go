@@ -226,7 +226,7 @@ func TestInstallUpgradeUninstall(t *testing.T) {
 
 	said, code := m.install(t, "--prefix", prefix+"/", release(t, "v0.1.0"))
 	lib := filepath.Join(prefix, "lib/foo")
-	g.Expect(said).To(Equal("Installed Foo v0.1.0 in " + lib + ". Bring up a cluster with: sudo " + prefix + "/bin/foo\n"))
+	g.Expect(said).To(Equal("Installed Foo v0.1.0 in " + lib + ". Bring up a cluster with: sudo " + prefix + "/bin/foo quickstart\n"))
 	g.Expect(code).To(BeZero())
 	g.Expect(os.ReadFile(filepath.Join(prefix, "bin/foo"))).To(BeEquivalentTo("foo v0.1.0"))
 	for link, target := range map[string]string{

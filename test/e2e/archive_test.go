@@ -28,7 +28,7 @@ var _ = Describe("The archive of a release", Label("archive", "slow", needsArchi
 		Expect(installed("bin/foocloud", "--help")).To(ContainSubstring("A cloud on this machine"))
 
 		By("bringing up a cluster")
-		said = installed("bin/foo", "--exit", "--state-dir="+state, "--bridge="+quickstartBridge, "--network="+quickstartNetwork,
+		said = installed("bin/foo", "quickstart", "--exit", "--state-dir="+state, "--bridge="+quickstartBridge, "--network="+quickstartNetwork,
 			"--timeout="+clusterUp.String(), "--worker-machine-count=1")
 		Expect(said).To(And(MatchRegexp(`worker node demo-workers-\S+ Ready`), ContainSubstring(filepath.Join(prefix, "lib/foo/tools/clusterctl"))))
 
