@@ -6,6 +6,7 @@
 package packaging
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -131,6 +132,6 @@ func TestPackagesAreReproducible(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 		other, err := os.ReadFile(filepath.Join(second, packed+format))
 		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(string(one) == string(other)).To(BeTrue(), format)
+		g.Expect(bytes.Equal(one, other)).To(BeTrue(), format)
 	}
 }

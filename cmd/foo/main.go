@@ -73,7 +73,7 @@ Exit codes:
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error { return usageError(command, err) })
+	root.SetFlagErrorFunc(usageError)
 	root.AddCommand(
 		newGroup("create", "Create a cluster", newCreateClusterCommand()), newGroup("get", "List clusters", newGetClustersCommand()),
 		newGroup("delete", "Delete a cluster", newDeleteClusterCommand()), newKubeconfigCommand(), newStartCommand(), newStopCommand(),

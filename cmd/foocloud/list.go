@@ -112,12 +112,7 @@ func (l *lister[T]) watch(command *cobra.Command, c *client.Client) error {
 		}
 		var known []T
 		for event := range events {
-			if event.Kind == cloud.EventSynced {
-				known, err = l.list(command, c)
-			} else if event.Kind == l.kind.event {
-				known, err = l.changed(command, c, known, event)
-			}
-			if err != nil {
+			if known, err = l.follow(command, c, known, event); err != nil {
 				return ignoreInterrupt(ctx, err)
 			}
 		}
@@ -125,9 +120,15 @@ func (l *lister[T]) watch(command *cobra.Command, c *client.Client) error {
 	return nil
 }
 
-// changed prints the object of an event, and says if it is gone. It returns the objects that exist
-// now.
-func (l *lister[T]) changed(command *cobra.Command, c *client.Client, known []T, event cloud.Event) ([]T, error) {
+// follow prints the object of an event, says if it is gone, and lists all objects if some events may
+// have been missed. It returns the objects that exist now.
+func (l *lister[T]) follow(command *cobra.Command, c *client.Client, known []T, event cloud.Event) ([]T, error) {
+	if event.Kind == cloud.EventSynced {
+		return l.list(command, c)
+	}
+	if event.Kind != l.kind.event {
+		return known, nil
+	}
 	now, err := l.selected(command.Context(), c)
 	if err != nil {
 		return known, err

@@ -40,19 +40,8 @@ func (i images) add(files repository.Files, version string) error {
 	}
 	published := image.Release{Repository: imageRepository, Version: version, Source: sourceAddress}
 	bills := sbom.NewRelease(version, imageRepository)
-	for _, name := range []string{managerProgram, extensionProgram, snapshotProgram} {
-		programs := map[string]string{}
-		for _, architecture := range i.architectures {
-			programs[architecture] = filepath.Join(i.programs, architecture, name)
-			content, err := bills.Program(programs[architecture])
-			if err != nil {
-				return err
-			}
-			files[billFile(name, version, architecture)] = content
-		}
-		if err := addArchive(files, name+"-"+version, image.Service(published, name, programs)); err != nil {
-			return err
-		}
+	if err := i.addServices(files, published, bills); err != nil {
+		return err
 	}
 	if len(i.nodes) == 0 {
 		return nil
@@ -61,6 +50,36 @@ func (i images) add(files repository.Files, version string) error {
 	if err != nil {
 		return err
 	}
+	if err := i.addNodes(files, published, nodes, bills); err != nil {
+		return err
+	}
+	if !i.archives {
+		return nil
+	}
+	return i.addBills(files, version, nodes, bills)
+}
+
+// addServices adds the images of programs that run in Pods.
+func (i images) addServices(files repository.Files, published image.Release, bills sbom.Release) error {
+	for _, name := range []string{managerProgram, extensionProgram, snapshotProgram} {
+		programs := map[string]string{}
+		for _, architecture := range i.architectures {
+			programs[architecture] = filepath.Join(i.programs, architecture, name)
+			content, err := bills.Program(programs[architecture])
+			if err != nil {
+				return err
+			}
+			files[billFile(name, published.Version, architecture)] = content
+		}
+		if err := addArchive(files, name+"-"+published.Version, image.Service(published, name, programs)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addNodes adds the images of nodes.
+func (i images) addNodes(files repository.Files, published image.Release, nodes map[string]map[string]sbom.Node, bills sbom.Release) error {
 	for _, kubernetesVersion := range i.nodes {
 		parts := map[string]image.Node{}
 		for architecture, node := range nodes[kubernetesVersion] {
@@ -69,16 +88,13 @@ func (i images) add(files repository.Files, version string) error {
 			if err != nil {
 				return err
 			}
-			files[billFile("node-"+kubernetesVersion, version, architecture)] = content
+			files[billFile("node-"+kubernetesVersion, published.Version, architecture)] = content
 		}
-		if err := addArchive(files, "node-"+kubernetesVersion+"-"+version, image.Nodes(published, kubernetesVersion, parts)); err != nil {
+		if err := addArchive(files, "node-"+kubernetesVersion+"-"+published.Version, image.Nodes(published, kubernetesVersion, parts)); err != nil {
 			return err
 		}
 	}
-	if !i.archives {
-		return nil
-	}
-	return i.addBills(files, version, nodes, bills)
+	return nil
 }
 
 // readNodes returns the nodes by their Kubernetes version and architecture.
@@ -114,11 +130,11 @@ var packedPrograms = []string{
 // makes.
 func (i images) addBills(files repository.Files, version string, nodes map[string]map[string]sbom.Node, bills sbom.Release) error {
 	for _, architecture := range i.architectures {
-		var programs []string
+		programs := make([]string, 0, len(packedPrograms))
 		for _, name := range packedPrograms {
 			programs = append(programs, filepath.Join(i.programs, architecture, name))
 		}
-		var parts []sbom.Node
+		parts := make([]sbom.Node, 0, len(i.nodes))
 		for _, kubernetesVersion := range i.nodes {
 			parts = append(parts, nodes[kubernetesVersion][architecture])
 		}

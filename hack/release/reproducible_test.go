@@ -21,7 +21,7 @@ var small = map[string]string{
 	"main.go":                       "package main\n\nfunc main() { println(1.5) }\n",
 	"cmd/etcd-snapshot/main.go":     "package main\n\nfunc main() { println(3.5) }\n",
 	"cmd/foocloud/main.go":          "package main\n\nfunc main() { println(13.5) }\n",
-	"cmd/foo/main.go":        "package main\n\nfunc main() { println(14.5) }\n",
+	"cmd/foo/main.go":               "package main\n\nfunc main() { println(14.5) }\n",
 	"cmd/runtime-extension/main.go": "package main\n\nfunc main() { println(2.5) }\n",
 	"node/agent/go.mod":             "module example.com/small/agent\n\ngo 1.26.0\n",
 	"node/agent/main.go":            "package main\n\nfunc main() { println(3.5) }\n",

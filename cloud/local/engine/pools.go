@@ -137,20 +137,12 @@ func (e *Engine) fill(c *change, record *store.Pool) error {
 		return err
 	}
 	var problem *cloud.Problem
-	spread := rules.Spread{}
-	for i := range have {
-		spread.Add(&have[i].Instance)
-	}
-	for count := len(have); count < int(record.Size) && problem == nil; {
-		instance, err := e.createMember(c, record, spread)
-		if reason := cloud.ReasonFor(err); err != nil && reason == cloud.ReasonUnknown {
+	if err := e.createMembers(c, record, have); err != nil {
+		reason := cloud.ReasonFor(err)
+		if reason == cloud.ReasonUnknown {
 			return err
-		} else if err != nil {
-			problem = &cloud.Problem{Reason: reason, Message: err.Error()}
-			continue
 		}
-		spread.Add(&instance.Instance)
-		count++
+		problem = &cloud.Problem{Reason: reason, Message: err.Error()}
 	}
 	if problem != nil && c.retry {
 		c.refill = append(c.refill, record)
@@ -160,6 +152,22 @@ func (e *Engine) fill(c *change, record *store.Pool) error {
 	}
 	record.Problem = problem
 	return c.putPool(record)
+}
+
+// createMembers creates instances beside those that the pool has, up to its size.
+func (e *Engine) createMembers(c *change, record *store.Pool, have []store.Instance) error {
+	spread := rules.Spread{}
+	for i := range have {
+		spread.Add(&have[i].Instance)
+	}
+	for range int(record.Size) - len(have) {
+		instance, err := e.createMember(c, record, spread)
+		if err != nil {
+			return err
+		}
+		spread.Add(&instance.Instance)
+	}
+	return nil
 }
 
 func sameProblem(a, b *cloud.Problem) bool {
