@@ -142,8 +142,12 @@ func cardsOf(state string) []string {
 	handle, err := netlink.NewHandleAt(space, unix.NETLINK_ROUTE)
 	Expect(err).NotTo(HaveOccurred())
 	defer handle.Close()
-	links, err := handle.LinkList()
-	Expect(err).NotTo(HaveOccurred())
+	// The kernel refuses to list what changes meanwhile.
+	var links []netlink.Link
+	Eventually(func() (err error) {
+		links, err = handle.LinkList()
+		return err
+	}).Should(Succeed())
 	var cards []string
 	for _, link := range links {
 		if name := link.Attrs().Name; strings.HasPrefix(name, "foo") {

@@ -103,8 +103,12 @@ func (d *daemon) links() []netlink.Link {
 	ns, handle := d.space()
 	defer func() { _ = ns.Close() }()
 	defer handle.Close()
-	links, err := handle.LinkList()
-	Expect(err).NotTo(HaveOccurred())
+	// The kernel refuses to list what changes meanwhile.
+	var links []netlink.Link
+	Eventually(func() (err error) {
+		links, err = handle.LinkList()
+		return err
+	}, soon).Should(Succeed())
 	return links
 }
 
@@ -126,8 +130,11 @@ func (d *daemon) addresses() string {
 	ns, handle := d.space()
 	defer func() { _ = ns.Close() }()
 	defer handle.Close()
-	list, err := handle.AddrList(nil, syscall.AF_INET)
-	Expect(err).NotTo(HaveOccurred())
+	var list []netlink.Addr
+	Eventually(func() (err error) {
+		list, err = handle.AddrList(nil, syscall.AF_INET)
+		return err
+	}, soon).Should(Succeed())
 	return fmt.Sprint(list)
 }
 

@@ -107,7 +107,7 @@ func (b *Bridge) RemoveCard(name string) error {
 
 // RemoveStrayCards removes the cards on the bridge that belong to none of the given instances.
 func (b *Bridge) RemoveStrayCards(ids []string) error {
-	links, err := b.space.LinkList()
+	links, err := whole(b.space.LinkList)
 	if err != nil {
 		return fmt.Errorf("list network cards: %w", err)
 	}

@@ -55,15 +55,15 @@ func firstOverlap(network netip.Prefix, uses []use) (use, bool) {
 }
 
 func hostUses(own int) ([]use, error) {
-	links, err := netlink.LinkList()
+	links, err := whole(netlink.LinkList)
 	if err != nil {
 		return nil, fmt.Errorf("list interfaces: %w", err)
 	}
-	addresses, err := netlink.AddrList(nil, unix.AF_INET)
+	addresses, err := whole(func() ([]netlink.Addr, error) { return netlink.AddrList(nil, unix.AF_INET) })
 	if err != nil {
 		return nil, fmt.Errorf("list addresses: %w", err)
 	}
-	routes, err := netlink.RouteList(nil, unix.AF_INET)
+	routes, err := whole(func() ([]netlink.Route, error) { return netlink.RouteList(nil, unix.AF_INET) })
 	if err != nil {
 		return nil, fmt.Errorf("list routes: %w", err)
 	}
