@@ -55,6 +55,10 @@ func privileged(spec *corev1.PodSpec) {
 	spec.Containers[0].SecurityContext = &corev1.SecurityContext{Privileged: ptr.To(true)}
 }
 
+// critical keeps the kubelet from evicting a Pod when its Node is short of memory. Who the kernel
+// kills does not depend on it.
+func critical(spec *corev1.PodSpec) { spec.PriorityClassName = "system-node-critical" }
+
 // podReady waits until a Pod is Ready, and returns it as it is then.
 func (c *cluster) podReady(ctx context.Context, pod *corev1.Pod) *corev1.Pod {
 	GinkgoHelper()

@@ -64,7 +64,7 @@ var _ = Describe("A node", Ordered, Label("containment", "host-safety"), func() 
 		workers := workersOf(c.nodesReady(ctx, 1, 2))
 		node, other = workers[0], workers[1]
 		id = instanceOf(node)
-		neighbour = c.podReady(ctx, c.runPod(ctx, "neighbour", node.Name, corev1.Container{Image: shellImage, Command: hello}))
+		neighbour = c.podReady(ctx, c.runPod(ctx, "neighbour", node.Name, corev1.Container{Image: shellImage, Command: hello}, critical))
 		apart = c.podReady(ctx, c.runPod(ctx, "apart", other.Name, corev1.Container{Image: shellImage, Command: hello}))
 	}, NodeTimeout(2*clusterUp))
 
