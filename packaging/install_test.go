@@ -21,7 +21,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// machine is what install.sh sees of a machine: programs, and files in place of those of the kernel.
+// machine stands in for the machine that install.sh checks: programs, and files that a kernel would provide.
 type machine struct {
 	// root holds the kernel's files, bin all programs.
 	root, bin string

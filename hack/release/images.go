@@ -120,7 +120,7 @@ func (i images) readNodes() (map[string]map[string]sbom.Node, error) {
 	return nodes, nil
 }
 
-// packedPrograms are the programs in an archive besides those of nodes.
+// packedPrograms are the programs of an archive, without what runs in nodes.
 var packedPrograms = []string{
 	"foo", "foocloud", "foonode", managerProgram, extensionProgram,
 	"tools/clusterctl", "tools/core", "tools/kubeadm-bootstrap", "tools/kubeadm-control-plane",

@@ -1,8 +1,8 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package connlimit limits the connections of a listener, in total and per client, so that one client
-// cannot keep out all others.
+// Package connlimit limits what clients do at the same time, such as the connections of a listener, in
+// total and per client, so that one client cannot keep out all others.
 //
 // Limits: clients are told apart by their IP address.
 package connlimit
@@ -18,15 +18,12 @@ import (
 // New returns a listener with at most total connections at the same time, and at most perClient from
 // the same IP address. At the total, clients wait. A connection above perClient is closed at once.
 func New(inner net.Listener, total, perClient int) net.Listener {
-	return netutil.LimitListener(&listener{Listener: inner, perClient: perClient, open: map[netip.Addr]int{}}, total)
+	return netutil.LimitListener(&listener{Listener: inner, open: NewCounter(total, perClient)}, total)
 }
 
 type listener struct {
 	net.Listener
-	perClient int
-
-	mu   sync.Mutex
-	open map[netip.Addr]int
+	open *Counter
 }
 
 // Accept returns the next connection of a client that may have one more.
@@ -37,8 +34,8 @@ func (l *listener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		client := clientOf(accepted)
-		if l.enter(client) {
-			return &conn{Conn: accepted, leave: sync.OnceFunc(func() { l.leave(client) })}, nil
+		if l.open.Enter(client) {
+			return &conn{Conn: accepted, leave: sync.OnceFunc(func() { l.open.Leave(client) })}, nil
 		}
 		_ = accepted.Close()
 	}
@@ -51,24 +48,6 @@ func clientOf(conn net.Conn) netip.Addr {
 		return netip.Addr{}
 	}
 	return address.Addr().Unmap()
-}
-
-func (l *listener) enter(client netip.Addr) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.open[client] >= l.perClient {
-		return false
-	}
-	l.open[client]++
-	return true
-}
-
-func (l *listener) leave(client netip.Addr) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.open[client]--; l.open[client] == 0 {
-		delete(l.open, client)
-	}
 }
 
 type conn struct {

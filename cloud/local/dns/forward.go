@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/miekg/dns"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/connlimit"
 )
 
 const (
@@ -37,11 +39,10 @@ type forwarder struct {
 	path string
 	own  netip.Addr
 	port int
-
-	mu sync.Mutex
 	// asked counts the questions that are being forwarded, in total and per instance.
-	asked     int
-	askedBy   map[netip.Addr]int
+	asked *connlimit.Counter
+
+	mu        sync.Mutex
 	read      os.FileInfo
 	resolvers []string
 	// heard is when a resolver last answered. silent is when all resolvers were last found silent.
@@ -49,37 +50,16 @@ type forwarder struct {
 }
 
 func newForwarder(path string, own netip.Addr) *forwarder {
-	return &forwarder{path: cmp.Or(path, resolvConf), own: own, port: Port, askedBy: map[netip.Addr]int{}}
-}
-
-// enter reports whether an instance may have one more question forwarded. If so, call leave after it.
-func (f *forwarder) enter(source netip.Addr) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.asked >= maxQuestions || f.askedBy[source] >= maxQuestionsEach {
-		return false
-	}
-	f.asked++
-	f.askedBy[source]++
-	return true
-}
-
-func (f *forwarder) leave(source netip.Addr) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.asked--
-	if f.askedBy[source]--; f.askedBy[source] == 0 {
-		delete(f.askedBy, source)
-	}
+	return &forwarder{path: cmp.Or(path, resolvConf), own: own, port: Port, asked: connlimit.NewCounter(maxQuestions, maxQuestionsEach)}
 }
 
 // ask returns the reply of the first resolver that has an answer. If none replies, the name does
 // not exist.
 func (f *forwarder) ask(network string, source netip.Addr, query *dns.Msg) *dns.Msg {
-	if !f.enter(source) {
+	if !f.asked.Enter(source) {
 		return new(dns.Msg).SetRcode(query, dns.RcodeServerFailure)
 	}
-	defer f.leave(source)
+	defer f.asked.Leave(source)
 	reply := new(dns.Msg).SetRcode(query, dns.RcodeNameError)
 	reply.RecursionAvailable = true
 	resolvers, limit := f.now()

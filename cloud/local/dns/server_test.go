@@ -239,16 +239,16 @@ func TestQuestionsAreLimited(t *testing.T) {
 	s := start(t, 1, "127.0.2.1")
 	const name = "registry.example"
 	for range maxQuestionsEach {
-		g.Expect(s.forward.enter(addr(one))).To(BeTrue())
+		g.Expect(s.forward.asked.Enter(addr(one))).To(BeTrue())
 	}
 	g.Expect(s.ask(g, "udp", one, name, dns.TypeA)).To(Equal("SERVFAIL"))
 	g.Expect(s.ask(g, "udp", one, "two", dns.TypeA)).To(HavePrefix("NOERROR"), "names of the cloud do not count")
 	g.Expect(s.ask(g, "udp", two, name, dns.TypeA)).To(Equal("NXDOMAIN"), "one instance does not keep out others")
-	s.forward.leave(addr(one))
+	s.forward.asked.Leave(addr(one))
 	g.Expect(s.ask(g, "udp", one, name, dns.TypeA)).To(Equal("NXDOMAIN"))
 
 	for i := range maxQuestions - maxQuestionsEach + 1 {
-		g.Expect(s.forward.enter(netip.AddrFrom4([4]byte{127, 0, 3, byte(i)}))).To(BeTrue())
+		g.Expect(s.forward.asked.Enter(netip.AddrFrom4([4]byte{127, 0, 3, byte(i)}))).To(BeTrue())
 	}
 	g.Expect(s.ask(g, "udp", two, name, dns.TypeA)).To(Equal("SERVFAIL"), "all together are limited too")
 }

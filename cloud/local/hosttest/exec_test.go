@@ -43,7 +43,7 @@ var _ = Describe("exec", func() {
 		for _, right := range []string{"CapBnd", "CapEff", "Seccomp"} {
 			Expect(inside("grep", right+":", "/proc/self/status")).To(Equal(inside("grep", right+":", "/proc/1/status")))
 		}
-		Expect(inside("cat", "/proc/self/cgroup")).To(Equal(inside("cat", "/proc/1/cgroup")), "its limits are those of the instance")
+		Expect(inside("cat", "/proc/self/cgroup")).To(Equal(inside("cat", "/proc/1/cgroup")), "it has the instance's limits")
 
 		shell := exec.Command(programs.foocloud, "instance", "shell", made.ID[:len(made.ID)-1])
 		shell.Env = append(os.Environ(), "FOO_CLOUD_ENDPOINT="+d.endpoint(), "FOO_CLOUD_TOKEN_FILE="+filepath.Join(d.state, "token"))

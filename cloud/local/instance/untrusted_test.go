@@ -29,15 +29,28 @@ func write(t *testing.T, folder, text string) {
 	g.Expect(os.Rename(filepath.Join(folder, "new"), filepath.Join(folder, contract.ReportFile))).To(Succeed())
 }
 
+func openReports(t *testing.T) *reports {
+	t.Helper()
+	r, err := newReports()
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { _ = r.close() })
+	return r
+}
+
+// instanceFolder returns the folder of an instance, and the folder in it for reports.
+func instanceFolder(t *testing.T) (folder, written string) {
+	t.Helper()
+	folder = t.TempDir()
+	written = filepath.Join(folder, reportFolder)
+	NewWithT(t).Expect(os.MkdirAll(written, 0o700)).To(Succeed())
+	return folder, written
+}
+
 func TestReports(t *testing.T) {
 	g := NewWithT(t)
-	r, err := newReports()
-	g.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(func() { _ = r.close() })
+	r := openReports(t)
 	watched := func(id string) (string, <-chan cloud.Bootstrap) {
-		folder := t.TempDir()
-		written := filepath.Join(folder, reportFolder)
-		g.Expect(os.MkdirAll(written, 0o700)).To(Succeed())
+		folder, written := instanceFolder(t)
 		write(t, written, `{"phase":"Booting","bootstrap":{"state":"Pending"}}`)
 		reports, err := r.watch(id, folder)
 		g.Expect(err).NotTo(HaveOccurred())
@@ -63,12 +76,8 @@ func TestReports(t *testing.T) {
 // counts.
 func TestReportsAreLimited(t *testing.T) {
 	g := NewWithT(t)
-	r, err := newReports()
-	g.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(func() { _ = r.close() })
-	folder := t.TempDir()
-	written := filepath.Join(folder, reportFolder)
-	g.Expect(os.MkdirAll(written, 0o700)).To(Succeed())
+	r := openReports(t)
+	folder, written := instanceFolder(t)
 	reports, err := r.watch("one", folder)
 	g.Expect(err).NotTo(HaveOccurred())
 	began, heard := time.Now(), 0
@@ -92,12 +101,8 @@ func TestReportsAreLimited(t *testing.T) {
 // instance every time.
 func TestReportsAreLimitedWhenEventsAreLost(t *testing.T) {
 	g := NewWithT(t)
-	r, err := newReports()
-	g.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(func() { _ = r.close() })
-	folder := t.TempDir()
-	written := filepath.Join(folder, reportFolder)
-	g.Expect(os.MkdirAll(written, 0o700)).To(Succeed())
+	r := openReports(t)
+	folder, written := instanceFolder(t)
 	write(t, written, `{"bootstrap":{"state":"Running"}}`)
 	reports, err := r.watch("neighbour", folder)
 	g.Expect(err).NotTo(HaveOccurred())
