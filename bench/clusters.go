@@ -39,10 +39,11 @@ func fooRun(ctx context.Context, env *environment, turn int, results *results) (
 	return nil
 }
 
+// objectsOf returns the objects of a cluster.
+type objectsOf func(name, kubernetesVersion string) ([]*unstructured.Unstructured, error)
+
 // bringUp applies the objects of a number of clusters.
-func (e *environment) bringUp(
-	ctx context.Context, name string, number int, objectsOf func(name, kubernetesVersion string) ([]*unstructured.Unstructured, error),
-) ([]*cluster, error) {
+func (e *environment) bringUp(ctx context.Context, name string, number int, objectsOf objectsOf) ([]*cluster, error) {
 	var clusters []*cluster
 	for index := range number {
 		unique := fmt.Sprintf("%s-%d", name, index+1)
@@ -59,6 +60,21 @@ func (e *environment) bringUp(
 	return clusters, nil
 }
 
+// together brings up clusters at once, and adds to the run how long it takes until all of their Nodes
+// are Ready.
+func (e *environment) together(ctx context.Context, run *measurement, name string, number int, objectsOf objectsOf) ([]*cluster, error) {
+	began := time.Now()
+	clusters, err := e.bringUp(ctx, name, number, objectsOf)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.follow(ctx, clusters, phaseNodes); err != nil {
+		return nil, err
+	}
+	run.addSeconds(string(phaseNodes), time.Since(began))
+	return clusters, nil
+}
+
 // manyRun measures several clusters at once: the time until all of them are up, the CPU time until
 // all of their Nodes are Ready, and the memory (PSS) once all are available.
 func manyRun(ctx context.Context, env *environment, number int, results *results) (err error) {
@@ -71,14 +87,10 @@ func manyRun(ctx context.Context, env *environment, number int, results *results
 	ctx, cancel := context.WithTimeoutCause(ctx, env.timeout, errSlow)
 	defer cancel()
 	began := time.Now()
-	clusters, err := env.bringUp(ctx, fmt.Sprintf("many-%d", number), number, fooCluster)
+	clusters, err := env.together(ctx, run, fmt.Sprintf("many-%d", number), number, fooCluster)
 	if err != nil {
 		return err
 	}
-	if err := env.follow(ctx, clusters, phaseNodes); err != nil {
-		return err
-	}
-	run.addSeconds(string(phaseNodes), time.Since(began))
 	after, err := env.usage()
 	if err != nil {
 		return err

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -72,15 +71,9 @@ func manyInMemoryRun(ctx context.Context, env *environment, number int, results 
 	defer func(whole context.Context) { err = errors.Join(err, env.removeAll(whole)) }(ctx)
 	ctx, cancel := context.WithTimeoutCause(ctx, env.timeout, errSlow)
 	defer cancel()
-	began := time.Now()
-	clusters, err := env.bringUp(ctx, fmt.Sprintf("many-in-memory-%d", number), number, inMemoryCluster)
-	if err != nil {
+	if _, err := env.together(ctx, run, fmt.Sprintf("many-in-memory-%d", number), number, inMemoryCluster); err != nil {
 		return err
 	}
-	if err := env.follow(ctx, clusters, phaseNodes); err != nil {
-		return err
-	}
-	run.addSeconds(string(phaseNodes), time.Since(began))
 	results.add(run)
 	return nil
 }
