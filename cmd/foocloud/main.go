@@ -9,17 +9,12 @@ import (
 	"context"
 	"os"
 	"os/signal"
-	"runtime"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/loadbalancer"
 )
-
-// The daemon runs code on threads that leave the host's mount namespace and then exit. The main
-// thread cannot exit, so no other goroutine may run on it.
-func init() { runtime.LockOSThread() }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

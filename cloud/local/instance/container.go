@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -20,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/process"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/thread"
 )
 
 // containers is the OCI runtime, together with the state of one cloud's containers.
@@ -89,17 +89,12 @@ func (c containers) create(ctx context.Context, id, bundle string, mountRoot fun
 
 // inOwnMounts runs a function on a thread with its own mount namespace, which ends with the thread.
 func inOwnMounts(do func() error) error {
-	done := make(chan error)
-	go func() {
-		// Never unlocked: a thread in another mount namespace must not run anything else.
-		runtime.LockOSThread()
-		err := ownMounts()
-		if err == nil {
-			err = do()
+	return thread.Spend(func() error {
+		if err := ownMounts(); err != nil {
+			return err
 		}
-		done <- err
-	}()
-	return <-done
+		return do()
+	})
 }
 
 // ownMounts gives this thread a mount namespace of its own.

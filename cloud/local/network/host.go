@@ -11,6 +11,8 @@ import (
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/thread"
 )
 
 // hostPort is the name of the bridge's port that leads to the host.
@@ -92,7 +94,7 @@ func (b *Bridge) addHost() (link, port netlink.Link, err error) {
 		return nil, nil, fmt.Errorf("open the host's network namespace: %w", err)
 	}
 	defer func() { _ = host.Close() }()
-	if err := onOwnThread(func() error { return b.makePair(host) }); err != nil {
+	if err := thread.Spend(func() error { return b.makePair(host) }); err != nil {
 		return nil, nil, fmt.Errorf("make interface %s: %w", b.options.Name, err)
 	}
 	if link, err = netlink.LinkByName(b.options.Name); err != nil {

@@ -7,11 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/thread"
 )
 
 // fileMode is the mode of files that are written.
@@ -50,7 +51,7 @@ func makeSpace(path string) error {
 	if err := os.WriteFile(path, nil, fileMode); err != nil {
 		return err
 	}
-	return onOwnThread(func() error {
+	return thread.Spend(func() error {
 		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
 			return err
 		}
@@ -73,7 +74,7 @@ func removeSpace(path string) error {
 
 // do runs a function in the namespace.
 func (s *space) do(do func() error) error {
-	return onOwnThread(func() error {
+	return thread.Spend(func() error {
 		if err := netns.Set(s.ns); err != nil {
 			return fmt.Errorf("enter the cloud's network namespace: %w", err)
 		}
@@ -84,15 +85,4 @@ func (s *space) do(do func() error) error {
 func (s *space) close() error {
 	s.Close()
 	return s.ns.Close()
-}
-
-// onOwnThread runs a function on a thread that ends with it.
-func onOwnThread(do func() error) error {
-	done := make(chan error)
-	go func() {
-		// Never unlocked: a thread in another namespace must not run anything else.
-		runtime.LockOSThread()
-		done <- do()
-	}()
-	return <-done
 }
