@@ -90,8 +90,14 @@ func (f *fakeWorkload) addNode(key client.ObjectKey, name string) {
 
 func (f *fakeWorkload) Initialized(_ context.Context, key client.ObjectKey, _ workload.Milestone) (bool, error) {
 	var initialized bool
-	f.change(key, func(cluster *fakeCluster) { initialized = cluster.initialized })
-	return initialized, nil
+	var err error
+	f.change(key, func(cluster *fakeCluster) {
+		initialized = cluster.initialized
+		if cluster.unreachable {
+			initialized, err = false, workload.ErrNoAnswer
+		}
+	})
+	return initialized, err
 }
 
 func (f *fakeWorkload) Observe(_ context.Context, query workload.Query) (workload.Observation, error) {

@@ -14,9 +14,9 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 )
 
-// initTimeout is how long kubeadm init may take after the Machine was created. Until then, its API
-// server says whether the control plane is initialized.
-const initTimeout = 2 * time.Minute
+// initTimeout is how long kubeadm init may take after the Machine was created. Until then, only the
+// API server says whether the control plane is initialized.
+const initTimeout = 5 * time.Minute
 
 // evidence collects what may prove that the control plane has been initialized.
 func (s *scope) evidence() plan.Evidence {
@@ -29,13 +29,13 @@ func (s *scope) evidence() plan.Evidence {
 		_, marked := machine.Annotations[controlplanev1.InitializedAnnotation]
 		result.Marked = result.Marked || marked
 		result.Joining = result.Joining || s.joins(machine)
-		result.Node = result.Node || s.hasOldNode(machine)
+		result.Node = result.Node || s.unanswered && s.hasOldNode(machine)
 	}
 	return result
 }
 
-// hasOldNode reports whether the Machine has a Node that proves something. kubeadm init registers
-// the Node of a new Machine before other machines can join.
+// hasOldNode reports whether the Machine has a Node that proves something while the API server does
+// not answer. kubeadm init registers the Node of a new Machine before other machines can join.
 func (s *scope) hasOldNode(machine *clusterv1.Machine) bool {
 	return machine.Status.NodeRef.IsDefined() && machine.DeletionTimestamp.IsZero() && s.now.Sub(machine.CreationTimestamp.Time) > initTimeout
 }

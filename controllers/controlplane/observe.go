@@ -71,6 +71,8 @@ type scope struct {
 	workloadLooked bool
 	// watching says that the Nodes and Pods of the workload cluster are watched.
 	watching bool
+	// unanswered says that the API server did not say whether the control plane is initialized.
+	unanswered bool
 	// newlyInitialized says that this reconcile found the control plane initialized and did not look
 	// further.
 	newlyInitialized bool
@@ -290,6 +292,7 @@ func (s *scope) unobservable() string {
 // and the last known state stays.
 func (r *Reconciler) observeWorkload(ctx context.Context, s *scope) (pending bool) {
 	if s.workloadProblem = s.unobservable(); s.workloadProblem != "" {
+		s.noAnswer()
 		if s.initialized {
 			s.memory.noteLook(s.now, errors.New(s.workloadProblem))
 		}
@@ -321,20 +324,31 @@ func (r *Reconciler) observeWorkload(ctx context.Context, s *scope) (pending boo
 func (r *Reconciler) observeInitialized(ctx context.Context, s *scope) (pending bool) {
 	first := awaited(s)
 	if first == nil {
+		s.noAnswer()
 		return false
 	}
 	done, err := r.workload.Initialized(ctx, s.key(), s.milestone())
 	if errors.Is(err, workload.ErrPending) {
 		return true
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, workload.ErrNoAnswer) {
 		s.workloadProblem = "the workload cluster cannot be reached: " + steady(err.Error())
 	}
-	if done {
+	s.initialized = done
+	if err != nil {
+		s.noAnswer()
+	}
+	if s.initialized {
 		ctrl.LoggerFrom(ctx).Info("The control plane is initialized", "Machine", klog.KObj(first))
 	}
-	s.initialized = done
 	return false
+}
+
+// noAnswer notes that the API server does not say whether the control plane is initialized, so that
+// a Node may prove it.
+func (s *scope) noAnswer() {
+	s.unanswered = true
+	s.initialized = s.initialized || s.evidence().Initialized()
 }
 
 // milestone returns what kubeadm init must have reached for the control plane to be initialized.

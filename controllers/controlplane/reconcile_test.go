@@ -476,11 +476,34 @@ func TestAControlPlaneIsInitializedOnceMachinesCanJoin(t *testing.T) {
 func TestTheNodeOfANewMachineDoesNotProveInitialization(t *testing.T) {
 	g := NewWithT(t)
 	s := observed("a")
-	s.cluster, s.now = &clusterv1.Cluster{}, time.Now()
+	s.cluster, s.now, s.initialized = &clusterv1.Cluster{}, time.Now(), false
 	s.machines[0].CreationTimestamp = metav1.NewTime(s.now.Add(-time.Minute))
-	g.Expect(s.evidence().Initialized()).To(BeFalse(), "kubeadm init registers the Node before it has finished")
+	s.noAnswer()
+	g.Expect(s.initialized).To(BeFalse(), "kubeadm init registers the Node before it has finished")
 	s.machines[0].CreationTimestamp = metav1.NewTime(s.now.Add(-time.Hour))
-	g.Expect(s.evidence().Initialized()).To(BeTrue())
+	s.noAnswer()
+	g.Expect(s.initialized).To(BeTrue())
+}
+
+// kubeadm init may fail after the kubelet has registered the Node, as on a busy machine, where it
+// gives up after a minute without an answer. Machines that are told to join then would fail too.
+func TestANodeDoesNotProveWhatTheAPIServerDenies(t *testing.T) {
+	m := newManagement(t, 1)
+	m.last(time.Minute)
+	machine := m.machines()[0]
+	m.workload.addNode(client.ObjectKeyFromObject(m.cluster), machine.Name)
+	alter(m, &machine, func(machine *clusterv1.Machine) {
+		machine.Status.Initialization.InfrastructureProvisioned = ptr.To(true)
+		machine.Status.NodeRef.Name = machine.Name
+	})
+	m.last(time.Hour)
+	m.Expect(ptr.Deref(m.get().Status.Initialization.ControlPlaneInitialized, false)).To(BeFalse())
+	m.Expect(m.get().Status.Conditions).To(ContainElement(And(
+		HaveField("Type", controlplanev1.InitializedCondition), HaveField("Status", metav1.ConditionFalse))))
+
+	m.workload.change(client.ObjectKeyFromObject(m.cluster), func(cluster *fakeCluster) { cluster.initialized = true })
+	m.last(time.Minute)
+	m.Expect(m.get().Status.Initialization.ControlPlaneInitialized).To(HaveValue(BeTrue()))
 }
 
 func TestAFirstMachineThatDoesNotComeUpIsLookedForEverMoreRarely(t *testing.T) {

@@ -6,6 +6,7 @@ package workload
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -23,6 +24,9 @@ import (
 
 // ErrNotConnected is returned by Watch while the ClusterCache has no connection to the cluster.
 var ErrNotConnected = errors.New("the cluster cache is not connected to the workload cluster")
+
+// ErrNoAnswer is returned by Initialized while the API server does not answer its questions.
+var ErrNoAnswer = errors.New("the API server does not answer")
 
 // Milestone is how far kubeadm init has got.
 type Milestone string
@@ -42,34 +46,40 @@ const (
 // signature.
 const signingTime = 20 * time.Second
 
-// reached reports whether kubeadm init has got as far as the milestone. A starting cluster has no
-// route, does not answer, or lacks the ConfigMaps.
-func (m Milestone) reached(ctx context.Context, reader client.Reader) bool {
+// reached reports whether kubeadm init has got as far as the milestone.
+func (m Milestone) reached(ctx context.Context, reader client.Reader) (bool, error) {
 	var config, info corev1.ConfigMap
-	if err := reader.Get(ctx, kubeadmConfig, &config); err != nil {
-		return false
+	if found, err := exists(ctx, reader, kubeadmConfig, &config); !found {
+		return false, err
 	}
 	if m == ConfigUploaded || time.Since(config.CreationTimestamp.Time) > signingTime {
-		return true
+		return true, nil
 	}
-	if err := reader.Get(ctx, clusterInfo, &info); err != nil {
-		return false
-	}
+	_, err := exists(ctx, reader, clusterInfo, &info)
 	for name := range info.Data {
 		if strings.HasPrefix(name, bootstrapapi.JWSSignatureKeyPrefix) {
-			return true
+			return true, nil
 		}
 	}
-	return false
+	return false, err
+}
+
+// exists reads an object. It returns ErrNoAnswer if the API server does not say whether the object
+// exists.
+func exists(ctx context.Context, reader client.Reader, key client.ObjectKey, object client.Object) (bool, error) {
+	err := reader.Get(ctx, key, object)
+	if client.IgnoreNotFound(err) != nil {
+		return false, fmt.Errorf("%w: %w", ErrNoAnswer, err)
+	}
+	return err == nil, nil
 }
 
 // Access connects to workload clusters, each identified by the key of its Cluster. Implementations
 // are safe for concurrent use.
 type Access interface {
 	// Initialized reports whether the API server serves and kubeadm init has got as far as the
-	// milestone. An API server that cannot be reached is not an error: it is not initialized. A
-	// missing or broken kubeconfig is an error. Initialized returns ErrPending if the cluster does
-	// not answer immediately.
+	// milestone. It returns ErrPending if the cluster does not answer immediately, and ErrNoAnswer
+	// once it is known not to answer. A missing or broken kubeconfig is another error.
 	Initialized(ctx context.Context, cluster client.ObjectKey, milestone Milestone) (bool, error)
 	// Observe reads the control plane's Nodes and static Pods and, if the query asks for it, the
 	// etcd that runs on them. It fails if Nodes or Pods cannot be read; problems with etcd are part

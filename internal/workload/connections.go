@@ -114,7 +114,7 @@ func (c *Connections) Initialized(ctx context.Context, cluster client.ObjectKey,
 		if err != nil {
 			return false, err
 		}
-		return milestone.reached(ctx, connection.client), nil
+		return milestone.reached(ctx, connection.client)
 	})
 }
 

@@ -112,7 +112,9 @@ func TestInitialized(t *testing.T) {
 	g.Expect(*asked).To(HaveEach(BeElementOf(uploadedPath, signedPath)), "no API discovery")
 
 	server.Close()
-	g.Expect(is(TokensSigned)).To(BeFalse(), "an API server that does not answer is not an error")
+	reached, err := connections.Initialized(context.Background(), testCluster, TokensSigned)
+	g.Expect(err).To(MatchError(ErrNoAnswer))
+	g.Expect(reached).To(BeFalse())
 }
 
 // The controller manager may not sign, a restored cluster may have no token left, and Cluster API's

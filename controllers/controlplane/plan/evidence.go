@@ -16,8 +16,10 @@ type Evidence struct {
 	Marked bool
 	// Joining says that a Machine was made to join the control plane.
 	Joining bool
-	// Node says that a Machine has a Node, and is neither new nor being deleted. One that is being
-	// deleted proves nothing: its replacement would have to join it.
+	// Node says that a Machine has a Node and is neither new nor being deleted, and that the API
+	// server does not answer. A Machine that is being deleted proves nothing: its replacement would
+	// have to join it. An API server that answers knows better: kubeadm init may have failed after
+	// the kubelet registered the Node.
 	Node bool
 }
 
