@@ -8,6 +8,7 @@ package hosttest
 import (
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -89,6 +90,16 @@ test ! -e /usr/share/doc && test ! -e /usr/bin/env && echo gone in the instance
 		d.log(made.ID, "gone in the instance")
 		Expect(fingerprint("/etc", "/usr/bin", "/usr/share/doc")).To(Equal(before), "the host is as it was")
 		Expect("/etc/foo-was-here").NotTo(BeAnExistingFile())
+	})
+
+	It("leaves the CPUs to the host's programs when they need them", func(ctx SpecContext) {
+		newDaemon().boot(ctx, "one", "true")
+		weight, err := os.ReadFile("/sys/fs/cgroup/foo/cpu.weight")
+		if errors.Is(err, fs.ErrNotExist) { // cgroups version 1
+			weight, err = os.ReadFile("/sys/fs/cgroup/cpu/foo/cpu.shares")
+		}
+		Expect(err).NotTo(HaveOccurred())
+		Expect(strings.TrimSpace(string(weight))).To(BeElementOf("10", "102"), "a tenth of the default")
 	})
 
 	It("is limited to its type, and cannot lift that", func(ctx SpecContext) {

@@ -30,6 +30,12 @@ const (
 	cpuPeriod = 100000
 	// allInstances is the cgroup of the instances of all clouds on the host.
 	allInstances = "/foo"
+	// allShares is the CPU weight of all instances together in cgroups version 1, and allWeight in
+	// version 2: a tenth of the weight of each of the host's other cgroups and sessions. Even when
+	// instances use all CPUs, the host's own programs hardly wait for one. Otherwise, the programs that
+	// manage many clusters would get too little to ever finish them.
+	allShares = 102
+	allWeight = 10
 	// anyNumber matches all major or minor device numbers.
 	anyNumber = devices.Wildcard
 )
@@ -60,10 +66,21 @@ func limitIn(path string, spec engine.MachineSpec) error {
 			return err
 		}
 	}
-	resources := &cgroups.Resources{
+	if err := apply(filepath.Dir(path), &cgroups.Resources{CpuShares: allShares, CpuWeight: allWeight, SkipDevices: true}); err != nil {
+		return fmt.Errorf("weigh all instances: %w", err)
+	}
+	err := apply(path, &cgroups.Resources{
 		Memory: spec.MemoryBytes, MemorySwap: swapLimit(spec.MemoryBytes), CpuQuota: int64(spec.CPUs) * cpuPeriod, CpuPeriod: cpuPeriod,
 		PidsLimit: ptr.To(int64(spec.CPUs) * processesPerCPU), Devices: allowedDevices(),
+	})
+	if err != nil {
+		return fmt.Errorf("limit the instance: %w", err)
 	}
+	return nil
+}
+
+// apply creates a cgroup with these resources.
+func apply(path string, resources *cgroups.Resources) error {
 	group, err := manager.New(&cgroups.Cgroup{Path: path, Resources: resources})
 	if err == nil {
 		err = group.Apply(-1)
@@ -71,10 +88,7 @@ func limitIn(path string, spec engine.MachineSpec) error {
 	if err == nil {
 		err = group.Set(resources)
 	}
-	if err != nil {
-		return fmt.Errorf("limit the instance: %w", err)
-	}
-	return nil
+	return err
 }
 
 // hold creates a cgroup below the root cgroup and makes it pass on the controllers that nodes need.
