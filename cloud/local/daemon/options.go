@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -21,6 +22,10 @@ import (
 
 // minAddressBits is the number of address bits of the smallest useful network.
 const minAddressBits = 4
+
+// DefaultConcurrentBoots returns how many instances may boot at the same time if the user gives no
+// number: two for each CPU, as an instance that boots does not always need one, and at least four.
+func DefaultConcurrentBoots() int { return max(4, 2*runtime.NumCPU()) }
 
 // DefaultRuntime is the OCI runtime that creates the containers of instances if the user names no
 // other.
@@ -59,6 +64,8 @@ type Options struct {
 	// UserNamespaces is one of UserNamespacesOff, UserNamespacesAuto and UserNamespacesOn; off if
 	// empty.
 	UserNamespaces string
+	// ConcurrentBoots is how many instances may boot at the same time; 0 if any number may.
+	ConcurrentBoots int
 	// TLSCert and TLSKey are for https; generated in the state folder if empty.
 	TLSCert, TLSKey string
 	// DNS enables name resolution for instances.
@@ -89,6 +96,9 @@ func (o Options) check() (*checked, error) {
 	}
 	if !slices.Contains([]string{"", UserNamespacesOff, UserNamespacesAuto, UserNamespacesOn}, o.UserNamespaces) {
 		return nil, fmt.Errorf("--user-namespaces %q: want off, auto or on", o.UserNamespaces)
+	}
+	if o.ConcurrentBoots < 0 {
+		return nil, fmt.Errorf("--concurrent-boots %d: want a positive number, or 0 for any number of instances", o.ConcurrentBoots)
 	}
 	if err := c.checkNode(); err != nil {
 		return nil, err

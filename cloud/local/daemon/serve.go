@@ -160,6 +160,7 @@ func (c *checked) serve(ctx context.Context, settings *config.Config, noDisks st
 	cloudEngine := engine.New(engine.Options{
 		Store: state, Machines: machines, Balancers: loadbalancer.NewDriver(c.StateDir, bridge), Network: c.network,
 		Zones: settings.CloudZones(), InstanceTypes: settings.CloudInstanceTypes(), NoDisks: noDisks, Limits: settings.Limits(),
+		Boots:  c.ConcurrentBoots,
 		Images: func() ([]cloud.Image, error) { return images(c.ImagesDir) },
 	})
 	handler, err := c.handler(settings, cloudEngine)

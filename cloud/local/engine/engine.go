@@ -33,6 +33,8 @@ type Options struct {
 	Images func() ([]cloud.Image, error)
 	// NoDisks explains why no instance can get a disk of limited size; empty if every instance can.
 	NoDisks string
+	// Boots is how many instances may boot at the same time; 0 if any number may.
+	Boots int
 	// Limits per tenant. A tenant that is missing here has none, and only its own fault rules can
 	// name it.
 	Limits map[string]cloud.Resources
@@ -45,6 +47,7 @@ type Engine struct {
 	options Options
 	catalog rules.Catalog
 	hub     *events.Hub
+	boots   *boots
 
 	mu        sync.Mutex
 	ctx       context.Context
@@ -61,7 +64,7 @@ func New(options Options) *Engine {
 	}
 	return &Engine{
 		options: options, catalog: rules.Catalog{Zones: options.Zones, InstanceTypes: options.InstanceTypes, NoDisks: options.NoDisks}, hub: events.NewHub(),
-		actors: map[string]*actor{}, retrying: map[string]bool{},
+		boots: newBoots(options.Boots), actors: map[string]*actor{}, retrying: map[string]bool{},
 	}
 }
 

@@ -33,6 +33,8 @@ type host struct {
 	machines  *fake.Machines
 	balancers *fake.Balancers
 	limits    cloud.Resources
+	boots     int
+	engine    *engine.Engine
 	tenant    *engine.Tenant
 	stop      func()
 }
@@ -57,6 +59,7 @@ func (h *host) newEngine() *engine.Engine {
 		InstanceTypes: []cloud.InstanceType{{Name: "small", CPUs: 2, MemoryBytes: 1 << 31}},
 		Images:        func() ([]cloud.Image, error) { return []cloud.Image{{KubernetesVersion: "v1.36.3"}}, nil },
 		Limits:        map[string]cloud.Resources{"a": h.limits},
+		Boots:         h.boots,
 	})
 }
 
@@ -66,7 +69,7 @@ func (h *host) start() {
 	e := h.newEngine()
 	running, cancel := context.WithCancel(ctx)
 	h.Expect(e.Start(running)).To(Succeed())
-	h.tenant = e.Tenant("a")
+	h.engine, h.tenant = e, e.Tenant("a")
 	h.stop = func() {
 		cancel()
 		e.Wait()

@@ -32,6 +32,8 @@ type instanceSupervisor struct {
 	id      string
 	log     klog.Logger
 	machine Machine
+	// boot is the place of the instance among those that boot; nil if it never had one.
+	boot *boot
 }
 
 func instanceActor(record *store.Instance) actorOf {
@@ -43,6 +45,7 @@ func instanceActor(record *store.Instance) actorOf {
 }
 
 func (s *instanceSupervisor) run(ctx context.Context, woken <-chan struct{}) {
+	defer s.booted()
 	for ctx.Err() == nil {
 		record, err := s.load()
 		if err != nil {
@@ -60,18 +63,20 @@ func (s *instanceSupervisor) run(ctx context.Context, woken <-chan struct{}) {
 func (s *instanceSupervisor) step(ctx context.Context, record *store.Instance, woken <-chan struct{}) {
 	switch record.State {
 	case cloud.InstancePending:
-		if !s.holdsBoot(ctx, record, woken) {
+		if !s.holdsBoot(ctx, record, woken) && !s.awaitsTurn(ctx, record, woken) {
 			s.launch(ctx, record, woken)
 		}
 	case cloud.InstanceRunning:
 		s.watch(ctx, record, woken)
 	case cloud.InstanceDeleting:
+		s.booted()
 		if err := s.remove(ctx, record); err != nil && ctx.Err() == nil {
 			s.log.Error(err, "Removing the instance failed and is tried again")
-			s.note(err)
+			s.note(err.Error())
 			pause(ctx, woken)
 		}
 	case cloud.InstanceStopped, cloud.InstanceFailed:
+		s.booted()
 		s.idle(ctx, record, woken)
 	}
 }
@@ -105,6 +110,33 @@ func (s *instanceSupervisor) insist(ctx context.Context, woken <-chan struct{}, 
 		}
 		s.log.Error(err, "What happened to the instance could not be stored and is tried again")
 		pause(ctx, woken)
+	}
+}
+
+// awaitsTurn waits while enough other instances boot, and reports whether the stored state must be
+// read again.
+func (s *instanceSupervisor) awaitsTurn(ctx context.Context, record *store.Instance, woken <-chan struct{}) bool {
+	if s.boot == nil || s.boot.ended() {
+		s.boot = s.engine.boots.enter(record.Tenant)
+	}
+	select {
+	case <-s.boot.turn:
+		return false
+	default:
+	}
+	s.note("waits until other instances have booted")
+	select {
+	case <-ctx.Done():
+	case <-woken:
+	case <-s.boot.turn:
+	}
+	return true
+}
+
+// booted gives the place among those that boot to another instance.
+func (s *instanceSupervisor) booted() {
+	if s.boot != nil {
+		s.boot.end()
 	}
 }
 
@@ -255,6 +287,9 @@ func (s *instanceSupervisor) again(ctx context.Context, cause string, woken <-ch
 }
 
 func (s *instanceSupervisor) report(ctx context.Context, report cloud.Bootstrap, woken <-chan struct{}) {
+	if report.State == cloud.BootstrapSucceeded || report.State == cloud.BootstrapFailed {
+		s.booted()
+	}
 	change := func(c *change) error {
 		now, err := c.Instance(s.id)
 		if err != nil || now == nil || now.Bootstrap == report {
@@ -299,11 +334,11 @@ func (s *instanceSupervisor) remove(ctx context.Context, record *store.Instance)
 	})
 }
 
-// note stores why a deletion does not finish.
-func (s *instanceSupervisor) note(problem error) {
+// note stores why a start or a deletion does not finish.
+func (s *instanceSupervisor) note(message string) {
 	err := s.change(func(now *store.Instance) bool {
-		changed := now.Message != problem.Error()
-		now.Message = problem.Error()
+		changed := now.Message != message
+		now.Message = message
 		return changed
 	})
 	if err != nil {

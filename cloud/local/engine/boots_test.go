@@ -1,0 +1,109 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package engine_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/engine"
+)
+
+// order makes instances, one after the other, and returns their IDs.
+func (h *host) order(count int) []string {
+	var ids []string
+	for i := range count {
+		ids = append(ids, h.instance(fmt.Sprint("i", i)).ID)
+		synctest.Wait()
+	}
+	return ids
+}
+
+// states returns the states of instances and the message of each that has one.
+func (h *host) states(ids []string) []string {
+	synctest.Wait()
+	var states []string
+	for _, id := range ids {
+		now, err := h.tenant.GetInstance(ctx, id)
+		h.Expect(err).NotTo(HaveOccurred())
+		state := string(now.State)
+		if now.Message != "" {
+			state += ": " + now.Message
+		}
+		states = append(states, state)
+	}
+	return states
+}
+
+const (
+	runs  = string(cloud.InstanceRunning)
+	waits = string(cloud.InstancePending) + ": waits until other instances have booted"
+)
+
+func TestOnlySomeInstancesBootAtTheSameTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		h.boots = 2
+		h.start()
+		defer h.stop()
+		ids := h.order(7)
+		h.Expect(h.states(ids)).To(Equal([]string{runs, runs, waits, waits, waits, waits, waits}))
+		h.machines.Report(ids[1], cloud.Bootstrap{State: cloud.BootstrapRunning})
+		h.Expect(h.states(ids)).To(Equal([]string{runs, runs, waits, waits, waits, waits, waits}), "it still boots")
+		h.machines.Report(ids[1], cloud.Bootstrap{State: cloud.BootstrapSucceeded})
+		h.Expect(h.states(ids)).To(Equal([]string{runs, runs, runs, waits, waits, waits, waits}), "the first that waits is next")
+		h.machines.Report(ids[0], cloud.Bootstrap{State: cloud.BootstrapFailed})
+		h.Expect(h.states(ids)).To(Equal([]string{runs, runs, runs, runs, waits, waits, waits}))
+		h.machines.Report(ids[0], cloud.Bootstrap{State: cloud.BootstrapFailed, Message: "again"})
+		h.Expect(h.states(ids)).To(Equal([]string{runs, runs, runs, runs, waits, waits, waits}), "it has given its place away")
+
+		h.Expect(h.tenant.DeleteInstance(ctx, ids[4])).To(Succeed())
+		h.Expect(h.tenant.DeleteInstance(ctx, ids[2])).To(Succeed())
+		ids = append(ids[:2:2], ids[3], ids[5], ids[6])
+		h.Expect(h.states(ids)).To(Equal([]string{runs, runs, runs, runs, waits}), "deleted ones need no place")
+		<-time.After(time.Minute)
+		h.Expect(h.states(ids)).To(Equal([]string{runs, runs, runs, runs, runs}), "those that hang do not hold it up")
+	})
+}
+
+func TestATenantCannotKeepOthersFromBooting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		h.boots = 2
+		h.start()
+		defer h.stop()
+		ids := h.order(6)
+		other := h.engine.Tenant("b")
+		made, err := other.EnsureInstance(ctx, cloud.InstanceSpec{Name: "one", Hostname: "one", InstanceTemplate: template()})
+		h.Expect(err).NotTo(HaveOccurred())
+		h.Expect(h.states(ids)).To(Equal([]string{runs, runs, waits, waits, waits, waits}))
+		h.machines.Report(ids[0], cloud.Bootstrap{State: cloud.BootstrapSucceeded})
+		h.Expect(h.states(ids)).To(Equal([]string{runs, runs, waits, waits, waits, waits}))
+		now, err := other.GetInstance(ctx, made.ID)
+		h.Expect(err).NotTo(HaveOccurred())
+		h.Expect(now.State).To(Equal(cloud.InstanceRunning), "it came last, but its tenant has none that boots")
+	})
+}
+
+func TestAnInstanceThatStartsAgainWaitsAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		h.boots = 1
+		h.start()
+		defer h.stop()
+		first := h.order(1)
+		h.machines.Report(first[0], cloud.Bootstrap{State: cloud.BootstrapSucceeded})
+		second := h.instance("second").ID
+		h.Expect(h.states([]string{first[0], second})).To(Equal([]string{runs, runs}))
+		h.Expect(h.tenant.SwitchInstance(ctx, first[0], engine.PowerReboot)).To(Succeed())
+		h.Expect(h.states([]string{first[0], second})).To(Equal([]string{waits, runs}))
+		h.machines.Report(second, cloud.Bootstrap{State: cloud.BootstrapSucceeded})
+		h.Expect(h.states([]string{first[0], second})).To(Equal([]string{runs, runs}))
+	})
+}
