@@ -1,9 +1,10 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package docs_test checks the README and the pages of docs/ against the sources: links are not
-// broken, the make targets and repository files that pages name exist, and docs/layout.md names
-// every folder.
+// Package docs_test checks the pages at the root and those of docs/ and examples/ against the
+// sources: links and their headings are not broken, the make targets and repository files that pages
+// name exist, docs/README.md links every page, and docs/layout.md names every folder. The packages
+// of foo and foocloud check the commands.
 //
 // Limits: it does not check whether what a page says about them is true.
 package docs_test
@@ -28,8 +29,12 @@ var (
 	called = regexp.MustCompile("(?m)(?:^|&& )make((?: [a-z][a-z0-9-]*)+)")
 	// target is a line of the Makefile that defines a target.
 	target = regexp.MustCompile(`(?m)^([a-z0-9-]+):`)
-	// link is a link to another file, optionally to one of its headings.
-	link = regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
+	// link is a link to a file, to one of its headings, or to a heading of the same page.
+	link = regexp.MustCompile(`\]\(([^)#:]*)(?:#([^):]*))?\)`)
+	// heading is a heading of a page.
+	heading = regexp.MustCompile(`(?m)^#+ +(.+)$`)
+	// ignored are the characters of a heading that are not in its anchor.
+	ignored = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
 	// quoted is inline code in a sentence.
 	quoted = regexp.MustCompile("`([^`\n]+)`")
 	// path is a file or folder in one of the repository's folders.
@@ -41,13 +46,15 @@ var (
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	g := NewWithT(t)
-	found, err := filepath.Glob(filepath.Join(sources, "docs", "*.md"))
-	g.Expect(err).NotTo(HaveOccurred())
 	texts := map[string]string{}
-	for _, name := range append(found, filepath.Join(sources, "README.md")) {
-		text, err := os.ReadFile(name)
+	for _, folder := range []string{"", "docs", "docs/conformance", "examples"} {
+		found, err := filepath.Glob(filepath.Join(sources, folder, "*.md"))
 		g.Expect(err).NotTo(HaveOccurred())
-		texts[name] = string(text)
+		for _, name := range found {
+			text, err := os.ReadFile(name)
+			g.Expect(err).NotTo(HaveOccurred())
+			texts[name] = string(text)
+		}
 	}
 	g.Expect(len(texts)).To(BeNumerically(">=", 10))
 	return texts
@@ -81,13 +88,46 @@ func TestTargetsOfMakeAreThere(t *testing.T) {
 func TestLinksLeadSomewhere(t *testing.T) {
 	g := NewWithT(t)
 	checked := 0
-	for name, text := range pages(t) {
+	all := pages(t)
+	for name, text := range all {
 		for _, one := range link.FindAllStringSubmatch(quoted.ReplaceAllString(text, ""), -1) {
 			checked++
-			g.Expect(filepath.Join(filepath.Dir(name), one[1])).To(BeAnExistingFile(), name)
+			to := name
+			if one[1] != "" {
+				to = filepath.Join(filepath.Dir(name), one[1])
+			}
+			g.Expect(to).To(BeAnExistingFile(), name)
+			if one[2] != "" {
+				g.Expect(all).To(HaveKey(to), "%s: %s", name, one[0])
+				g.Expect(anchors(all[to])).To(ContainElement(one[2]), "%s: %s", name, one[0])
+			}
 		}
 	}
 	g.Expect(checked).To(BeNumerically(">", 15))
+}
+
+// anchors returns what GitHub calls the headings of a page in links.
+func anchors(text string) []string {
+	var names []string
+	for _, one := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(text, ""), -1) {
+		names = append(names, strings.ReplaceAll(ignored.ReplaceAllString(strings.ToLower(one[1]), ""), " ", "-"))
+	}
+	return names
+}
+
+func TestIndexLinksEveryPage(t *testing.T) {
+	g := NewWithT(t)
+	index := filepath.Join(sources, "docs", "README.md")
+	all := pages(t)
+	linked := map[string]int{}
+	for _, one := range link.FindAllStringSubmatch(all[index], -1) {
+		linked[filepath.Join(filepath.Dir(index), one[1])]++
+	}
+	for name := range all {
+		if name != index && filepath.Dir(name) != sources {
+			g.Expect(linked).To(HaveKeyWithValue(name, 1), "docs/README.md has one line for each page")
+		}
+	}
 }
 
 func TestNamedFilesAreThere(t *testing.T) {
