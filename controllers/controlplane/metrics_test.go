@@ -19,6 +19,7 @@ import (
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
+	"github.com/capfoo/cluster-api-provider-foo/internal/documented"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
@@ -63,6 +64,12 @@ func newRegistry(g *WithT) (*metrics, *prometheus.Registry) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(again).To(BeIdenticalTo(made), "two managers in one process share the metrics")
 	return made, registry
+}
+
+func TestMetricsAreDocumented(t *testing.T) {
+	g := NewWithT(t)
+	_, registry := newRegistry(g)
+	g.Expect(documented.Metrics(registry, "../../docs/metrics.md", "FooControlPlane")).To(Succeed())
 }
 
 func TestMetricsOfDecisions(t *testing.T) {

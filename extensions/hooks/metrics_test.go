@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/v1alpha1/extension"
+	"github.com/capfoo/cluster-api-provider-foo/internal/documented"
 )
 
 // script is a task with an outcome that the test chooses.
@@ -40,6 +41,7 @@ func TestEventsAndMetrics(t *testing.T) {
 	var err error
 	worker.ended, err = registered(registry, live)
 	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(documented.Metrics(registry, "../../docs/metrics.md", "Runtime extension")).To(Succeed())
 
 	reconcile := func(outcome Outcome) []string {
 		task.outcome = outcome
