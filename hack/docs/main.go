@@ -11,6 +11,10 @@
 //
 // docs/runtime-extension.md gets the settings of the runtime extension from its code.
 //
+// docs/conditions.md has the conditions and reasons that the API declares, with their comments.
+//
+// docs/manager.md gets the flags of the manager.
+//
 // It fails if something is described that does not exist, or is not described.
 package main
 
@@ -62,7 +66,15 @@ func run(root string) error {
 	if err != nil {
 		return err
 	}
-	return repository.Files{"docs/contract.md": contract, "docs/templates.md": flavors, extensionFile: extension}.Write(root)
+	conditions, err := conditionsPage(root)
+	if err != nil {
+		return err
+	}
+	flags, err := managerPage(root)
+	if err != nil {
+		return err
+	}
+	return repository.Files{managerFile: flags, "docs/conditions.md": conditions, "docs/contract.md": contract, "docs/templates.md": flavors, extensionFile: extension}.Write(root)
 }
 
 // render fills in the template of a page.

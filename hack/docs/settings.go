@@ -15,11 +15,25 @@ import (
 // extensionFile is the page with the settings of the runtime extension.
 const extensionFile = "docs/runtime-extension.md"
 
-// The settings are between these lines of the page.
-const (
-	begin = "<!-- settings: written by make generate -->\n"
-	end   = "<!-- end of settings -->\n"
-)
+// settingsSection is the part of the page with the settings.
+var settingsSection = generated{
+	file: extensionFile, begin: "<!-- settings: written by make generate -->\n", end: "<!-- end of settings -->\n",
+}
+
+// generated is the part of a page that is written by this program, between two lines.
+type generated struct {
+	file, begin, end string
+}
+
+// fill returns the page with the text between the lines.
+func (s generated) fill(content, text string) (string, error) {
+	before, rest, found := strings.Cut(content, s.begin)
+	_, after, closed := strings.Cut(rest, s.end)
+	if !found || !closed {
+		return "", fmt.Errorf("%s lacks the lines %q and %q", s.file, s.begin, s.end)
+	}
+	return before + s.begin + text + s.end + after, nil
+}
 
 // extensionPage returns the page with the settings that the code has.
 func extensionPage(root string) ([]byte, error) {
@@ -27,28 +41,23 @@ func extensionPage(root string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	filled, err := fill(string(content), hooks.Groups())
+	filled, err := settingsSection.fill(string(content), tables(hooks.Groups()))
 	return []byte(filled), err
 }
 
-// fill returns the page with the settings of all groups inserted between the lines.
-func fill(content string, groups []hooks.Group) (string, error) {
-	before, rest, found := strings.Cut(content, begin)
-	_, after, closed := strings.Cut(rest, end)
-	if !found || !closed {
-		return "", fmt.Errorf("%s lacks the lines %q and %q", extensionFile, begin, end)
-	}
-	var tables strings.Builder
+// tables returns the settings of all groups.
+func tables(groups []hooks.Group) string {
+	var text strings.Builder
 	for _, group := range groups {
-		fmt.Fprintf(&tables, "\n### %s\n\n%s\n\n", group.Title, group.About)
+		fmt.Fprintf(&text, "\n### %s\n\n%s\n\n", group.Title, group.About)
 		if len(group.Settings) == 0 {
 			continue
 		}
-		tables.WriteString("| setting | default | allowed | meaning |\n| --- | --- | --- | --- |\n")
+		text.WriteString("| setting | default | allowed | meaning |\n| --- | --- | --- | --- |\n")
 		for _, doc := range group.Settings {
-			fmt.Fprintf(&tables, "| `%s` | %s | %s | %s |\n", doc.Name, code(doc.Default), cell(doc.Allowed), cell(doc.Meaning))
+			fmt.Fprintf(&text, "| `%s` | %s | %s | %s |\n", doc.Name, code(doc.Default), cell(doc.Allowed), cell(doc.Meaning))
 		}
 	}
-	tables.WriteString("\n")
-	return before + begin + tables.String() + end + after, nil
+	text.WriteString("\n")
+	return text.String()
 }

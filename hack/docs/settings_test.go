@@ -16,15 +16,15 @@ func TestFill(t *testing.T) {
 	groups := []hooks.Group{{Title: "Checks", About: "What they do.", Settings: []hooks.Setting{
 		{Name: "checks", Default: "Disabled", Allowed: "a|b", Meaning: "Checks."}, {Name: "url", Allowed: "any", Meaning: "Where."},
 	}}}
-	const want = "before\n" + begin + "\n### Checks\n\nWhat they do.\n\n" +
-		"| setting | default | allowed | meaning |\n| --- | --- | --- | --- |\n| `checks` | `Disabled` | a\\|b | Checks. |\n| `url` |  | any | Where. |\n\n" + end + "after\n"
-	filled, err := fill("before\n"+begin+"old\n"+end+"after\n", groups)
+	want := "before\n" + settingsSection.begin + "\n### Checks\n\nWhat they do.\n\n" +
+		"| setting | default | allowed | meaning |\n| --- | --- | --- | --- |\n| `checks` | `Disabled` | a\\|b | Checks. |\n| `url` |  | any | Where. |\n\n" + settingsSection.end + "after\n"
+	filled, err := settingsSection.fill("before\n"+settingsSection.begin+"old\n"+settingsSection.end+"after\n", tables(groups))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(filled).To(Equal(want))
-	again, err := fill(filled, groups)
+	again, err := settingsSection.fill(filled, tables(groups))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(again).To(Equal(want))
-	_, err = fill("before\nafter\n", groups)
+	_, err = settingsSection.fill("before\nafter\n", tables(groups))
 	g.Expect(err).To(MatchError(ContainSubstring("lacks the lines")))
 }
 

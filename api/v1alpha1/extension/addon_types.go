@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
+// Addon's Applied condition and its reasons.
 const (
 	// AddonAppliedCondition is True if all selected Clusters have the add-on and it is ready there.
 	// Until then its message names the other Clusters and says what they wait for.
@@ -16,6 +17,9 @@ const (
 	AddonAppliedReason = "Applied"
 	// AddonWaitingReason is the reason if at least one Cluster waits for what the message describes.
 	AddonWaitingReason = "Waiting"
+)
+
+const (
 	// AddonValuesType is the type that a Secret must have so that an add-on may use it. Without
 	// this rule, anyone who may write Addons could send any Secret of the namespace to a workload
 	// cluster.

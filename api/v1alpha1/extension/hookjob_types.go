@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
+// HookJob's Completed condition and its reasons.
 const (
 	// HookJobCompletedCondition is True once nothing remains to be done for the current attempt.
 	// Until then its message says what the job waits for, and the hook blocks the Cluster.
