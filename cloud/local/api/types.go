@@ -20,6 +20,7 @@ var Document []byte
 const (
 	PathHealth        = "/healthz"
 	PathDocument      = "/openapi.yaml"
+	PathTenant        = "/v1/tenant"
 	PathZones         = "/v1/zones"
 	PathInstanceTypes = "/v1/instance-types"
 	PathImages        = "/v1/images"
@@ -92,6 +93,14 @@ const (
 type List[T any] struct {
 	// Items of the list, never null.
 	Items []T `json:"items"`
+}
+
+// Tenant is the tenant that a token belongs to.
+type Tenant struct {
+	// Name of the tenant.
+	Name string `json:"name"`
+	// ReadOnly is true if the token permits only calls that change nothing.
+	ReadOnly bool `json:"readOnly"`
 }
 
 // PoolSize requests a number of instances.

@@ -14,6 +14,11 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/api"
 )
 
+// Tenant returns the tenant that the token belongs to, and what the token permits.
+func (c *Client) Tenant(ctx context.Context) (api.Tenant, error) {
+	return call[api.Tenant](ctx, c, http.MethodGet, api.PathTenant, nil)
+}
+
 // Zones implements cloud.Catalog.
 func (c *Client) Zones(ctx context.Context) ([]cloud.Zone, error) {
 	return list[cloud.Zone](ctx, c, api.PathZones)

@@ -58,6 +58,9 @@ type Tenant struct {
 	// TokenFile holds the tenant's token. If empty, the daemon generates a token in its state
 	// folder.
 	TokenFile string `json:"tokenFile,omitempty"`
+	// ViewerTokenFile holds a token for calls that change nothing, for example of the web console.
+	// If empty, the daemon generates one in its state folder.
+	ViewerTokenFile string `json:"viewerTokenFile,omitempty"`
 	// RequestsPerSecond that the tenant may make; 0, the default, means no limit.
 	RequestsPerSecond int `json:"requestsPerSecond,omitempty"`
 	// Quota of the tenant; none by default.

@@ -156,25 +156,40 @@ func copyProgram(to, from string) (string, error) {
 // configured.
 func TokenFile(stateDir string) string { return filepath.Join(stateDir, tokenFile) }
 
-// token returns a tenant's token. It generates a token at most once.
-func token(stateDir string, tenant config.Tenant) (string, error) {
-	path := tenant.TokenFile
+// ViewerTokenFile returns where the daemon keeps the viewer token of a tenant whose token it keeps in
+// tokenFile.
+func ViewerTokenFile(tokenFile string) string {
+	return filepath.Join(filepath.Dir(tokenFile), "viewer-"+filepath.Base(tokenFile))
+}
+
+// tokens returns a tenant's token and its viewer token. It generates each at most once.
+func tokens(stateDir string, tenant config.Tenant) (full, viewer string, err error) {
+	generated := TokenFile(stateDir)
+	if tenant.Name != config.DefaultTenant {
+		generated += "-" + tenant.Name
+	}
+	if full, err = token(tenant.Name, tenant.TokenFile, generated); err != nil {
+		return "", "", err
+	}
+	viewer, err = token(tenant.Name, tenant.ViewerTokenFile, ViewerTokenFile(generated))
+	return full, viewer, err
+}
+
+// token reads a token from the configured file, or from the generated one if none is configured.
+func token(tenant, path, generated string) (string, error) {
 	if path == "" {
-		path = TokenFile(stateDir)
-		if tenant.Name != config.DefaultTenant {
-			path += "-" + tenant.Name
-		}
+		path = generated
 		if err := makeToken(path); err != nil {
 			return "", err
 		}
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return "", fmt.Errorf("read the token of tenant %q: %w", tenant.Name, err)
+		return "", fmt.Errorf("read the token of tenant %q: %w", tenant, err)
 	}
 	value := strings.TrimSpace(string(text))
 	if value == "" {
-		return "", fmt.Errorf("the token file %s of tenant %q is empty", path, tenant.Name)
+		return "", fmt.Errorf("the token file %s of tenant %q is empty", path, tenant)
 	}
 	return value, nil
 }

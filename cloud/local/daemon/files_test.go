@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,22 +62,29 @@ func TestInstalledAgentIsKept(t *testing.T) {
 func TestToken(t *testing.T) {
 	g := NewWithT(t)
 	state := t.TempDir()
-	made, err := token(state, config.Tenant{Name: config.DefaultTenant})
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(len(made)).To(BeNumerically(">=", 26), "128 bits in base32")
-	g.Expect(token(state, config.Tenant{Name: config.DefaultTenant})).To(Equal(made), "it is made once")
-	info, err := os.Stat(TokenFile(state))
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(info.Mode().Perm()).To(BeEquivalentTo(0o600))
-	other, err := token(state, config.Tenant{Name: "other"})
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(other).NotTo(Equal(made))
+	of := func(tenant config.Tenant) []string {
+		full, viewer, err := tokens(state, tenant)
+		g.Expect(err).NotTo(HaveOccurred())
+		return []string{full, viewer}
+	}
+	made := of(config.Tenant{Name: config.DefaultTenant})
+	g.Expect(made).To(HaveEach(MatchRegexp("^[A-Z2-7]{26,}$")), "128 bits in base32")
+	g.Expect(of(config.Tenant{Name: config.DefaultTenant})).To(Equal(made), "they are made once")
+	for _, path := range []string{TokenFile(state), ViewerTokenFile(TokenFile(state))} {
+		info, err := os.Stat(path)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(info.Mode().Perm()).To(BeEquivalentTo(0o600))
+	}
+	all := slices.Concat(made, of(config.Tenant{Name: "other"}))
+	slices.Sort(all)
+	g.Expect(slices.Compact(all)).To(HaveLen(4), "all are different")
 
 	given := filepath.Join(t.TempDir(), "token")
 	g.Expect(os.WriteFile(given, []byte(" secret \n"), 0o600)).To(Succeed())
-	g.Expect(token(state, config.Tenant{Name: "x", TokenFile: given})).To(Equal("secret"))
+	g.Expect(of(config.Tenant{Name: "x", TokenFile: given})[0]).To(Equal("secret"))
+	g.Expect(of(config.Tenant{Name: "x", ViewerTokenFile: given})[1]).To(Equal("secret"))
 	g.Expect(os.WriteFile(given, nil, 0o600)).To(Succeed())
-	_, err = token(state, config.Tenant{Name: "x", TokenFile: given})
+	_, _, err := tokens(state, config.Tenant{Name: "x", TokenFile: given})
 	g.Expect(err).To(MatchError(And(ContainSubstring(given), ContainSubstring("empty"))))
 }
 

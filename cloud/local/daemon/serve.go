@@ -182,12 +182,12 @@ func (c *checked) serve(ctx context.Context, settings *config.Config, noDisks st
 func (c *checked) handler(settings *config.Config, cloudEngine *engine.Engine) (*server.Server, error) {
 	var tenants []server.Tenant
 	for _, tenant := range settings.Tenants {
-		value, err := token(c.StateDir, tenant)
+		full, viewer, err := tokens(c.StateDir, tenant)
 		if err != nil {
 			return nil, err
 		}
 		tenants = append(tenants, server.Tenant{
-			Name: tenant.Name, Token: value, Backend: cloudEngine.Tenant(tenant.Name), RequestsPerSecond: tenant.RequestsPerSecond,
+			Name: tenant.Name, Token: full, ViewerToken: viewer, Backend: cloudEngine.Tenant(tenant.Name), RequestsPerSecond: tenant.RequestsPerSecond,
 		})
 	}
 	return server.New(tenants)

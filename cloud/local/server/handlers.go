@@ -24,6 +24,10 @@ func health(w http.ResponseWriter, _ *http.Request) { sendText(w, api.Text, []by
 
 func document(w http.ResponseWriter, _ *http.Request) { sendText(w, api.YAML, api.Document) }
 
+func getTenant(c *caller, w http.ResponseWriter) {
+	send(w, http.StatusOK, api.Tenant{Name: c.Name, ReadOnly: c.readOnly})
+}
+
 func sendText(w http.ResponseWriter, kind string, text []byte) {
 	w.Header().Set("Content-Type", kind)
 	if _, err := w.Write(text); err != nil {

@@ -18,6 +18,7 @@ type Route struct {
 	handle func(b Backend, w http.ResponseWriter, r *http.Request) error
 	images func(i Images, w http.ResponseWriter, r *http.Request) error
 	public http.HandlerFunc
+	caller func(c *caller, w http.ResponseWriter)
 	// operator is set if the call changes what all tenants share.
 	operator bool
 	// long is set if the call may take any time and carry any amount of data, since none of it is
@@ -33,6 +34,7 @@ func Routes() []Route {
 	return []Route{
 		{Method: http.MethodGet, Path: api.PathHealth, public: health},
 		{Method: http.MethodGet, Path: api.PathDocument, public: document},
+		{Method: http.MethodGet, Path: api.PathTenant, caller: getTenant, calm: true},
 		{Method: http.MethodGet, Path: api.PathZones, handle: getList(Backend.Zones)},
 		{Method: http.MethodGet, Path: api.PathInstanceTypes, handle: getList(Backend.InstanceTypes)},
 		{Method: http.MethodGet, Path: api.PathImages, handle: getList(Backend.Images)},

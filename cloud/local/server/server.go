@@ -64,6 +64,8 @@ type Tenant struct {
 	Name string
 	// Token that the tenant's calls carry.
 	Token string
+	// ViewerToken is for calls that change nothing; none if empty.
+	ViewerToken string
 	// Backend that answers the calls.
 	Backend Backend
 	// RequestsPerSecond that the tenant may make, also the maximum burst; 0 means no limit.
@@ -85,34 +87,56 @@ type Server struct {
 	// Images of the cloud's registry; nil if it has none. Set it before the first call.
 	Images  Images
 	mux     *http.ServeMux
-	tenants map[[sha256.Size]byte]*caller
+	callers map[[sha256.Size]byte]*caller
+	// several is true if there is more than one tenant.
+	several bool
 }
 
+// caller is a tenant with one of its tokens.
 type caller struct {
 	Tenant
+	// readOnly is true for the viewer token.
+	readOnly bool
+	// limit is the same for all tokens of a tenant.
 	limit *rate.Limiter
 }
 
-// New returns a server for the tenants. No two tenants may have the same token.
+// New returns a server for the tenants. All tokens must be different.
 func New(tenants []Tenant) (*Server, error) {
-	s := &Server{mux: http.NewServeMux(), tenants: map[[sha256.Size]byte]*caller{}}
+	s := &Server{mux: http.NewServeMux(), several: len(tenants) > 1, callers: map[[sha256.Size]byte]*caller{}}
 	for _, tenant := range tenants {
-		// Look up tokens by hash, so that the time of a lookup reveals nothing about the token.
-		key := sha256.Sum256([]byte(tenant.Token))
-		if other, ok := s.tenants[key]; ok {
-			return nil, fmt.Errorf("tenants %q and %q have the same token", other.Name, tenant.Name)
-		}
-		c := &caller{Tenant: tenant}
+		c := caller{Tenant: tenant}
 		if tenant.RequestsPerSecond > 0 {
 			c.limit = rate.NewLimiter(rate.Limit(tenant.RequestsPerSecond), tenant.RequestsPerSecond)
 		}
-		s.tenants[key] = c
+		err := s.admit(tenant.Token, c)
+		if err == nil && tenant.ViewerToken != "" {
+			c.readOnly = true
+			err = s.admit(tenant.ViewerToken, c)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	for _, route := range Routes() {
 		s.mux.HandleFunc(route.Method+" "+route.Path, s.handler(route))
 	}
 	s.mux.HandleFunc("/", unknown)
 	return s, nil
+}
+
+// admit makes the server accept calls with a token. It looks up tokens by hash, so that the time of
+// a lookup reveals nothing about the token.
+func (s *Server) admit(token string, c caller) error {
+	key := sha256.Sum256([]byte(token))
+	switch other, ok := s.callers[key]; {
+	case ok && other.Name == c.Name:
+		return fmt.Errorf("tenant %q has the same token for viewers and for everything", c.Name)
+	case ok:
+		return fmt.Errorf("tenants %q and %q have the same token", other.Name, c.Name)
+	}
+	s.callers[key] = &c
+	return nil
 }
 
 // ServeHTTP answers one call.
@@ -137,6 +161,11 @@ func (s *Server) handler(route Route) http.HandlerFunc {
 }
 
 func (s *Server) answer(route Route, c *caller, w http.ResponseWriter, r *http.Request) error {
+	if c.readOnly && route.Method != http.MethodGet {
+		return &cloud.UnauthorizedError{
+			Message: fmt.Sprintf("the token only permits calls that change nothing; use the token of tenant %q that permits everything", c.Name),
+		}
+	}
 	if route.long {
 		// The server may limit how long other calls take.
 		if err := http.NewResponseController(w).SetReadDeadline(time.Time{}); err != nil {
@@ -147,6 +176,10 @@ func (s *Server) answer(route Route, c *caller, w http.ResponseWriter, r *http.R
 		if err := disturb(r.Context(), c.Backend); err != nil {
 			return err
 		}
+	}
+	if route.caller != nil {
+		route.caller(c, w)
+		return nil
 	}
 	if route.images != nil {
 		return s.serveImages(route, w, r)
@@ -160,7 +193,7 @@ func (s *Server) caller(r *http.Request) (*caller, error) {
 	if !ok || token == "" {
 		return nil, &cloud.UnauthorizedError{Message: "the request carries no bearer token"}
 	}
-	c, ok := s.tenants[sha256.Sum256([]byte(token))]
+	c, ok := s.callers[sha256.Sum256([]byte(token))]
 	if !ok {
 		return nil, &cloud.UnauthorizedError{Message: "the token belongs to no tenant; check the token file"}
 	}

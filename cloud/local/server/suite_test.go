@@ -38,6 +38,8 @@ const (
 	tokenA    = "token-of-a"
 	tokenB    = "token-of-b"
 	tokenSlow = "token-of-slow"
+	// viewerTokenA is for calls that change nothing.
+	viewerTokenA = "viewer-token-of-a"
 )
 
 // world is a local cloud with fake machines and load balancers, behind a server whose requests and
@@ -77,7 +79,7 @@ func newWorld(t *testing.T) *world {
 	t.Cleanup(cancel)
 	w.Expect(e.Start(ctx)).To(Succeed())
 	handler, err := server.New([]server.Tenant{
-		{Name: "a", Token: tokenA, Backend: e.Tenant("a")},
+		{Name: "a", Token: tokenA, ViewerToken: viewerTokenA, Backend: e.Tenant("a")},
 		{Name: "b", Token: tokenB, Backend: e.Tenant("b")},
 		{Name: "slow", Token: tokenSlow, Backend: e.Tenant("slow"), RequestsPerSecond: 1},
 	})
