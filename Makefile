@@ -99,12 +99,19 @@ TAGGED = $(shell grep -rlE --include='*_test.go' '^//go:build .*$(1)' . | xargs 
 HOST_PACKAGES = $(filter-out ./node/%,$(call TAGGED,host))
 INTEGRATION_PACKAGES = $(filter-out ./node/% ./bench $(HOST_PACKAGES),$(call TAGGED,integration))
 
+# The web console is tested in a browser, by tests in JavaScript.
+CONSOLE_TESTS = cloud/local/console/browser
+
+$(CONSOLE_TESTS)/node_modules: $(CONSOLE_TESTS)/package-lock.json
+	@hack/prerequisites.sh node:nodejs npm
+	@cd $(CONSOLE_TESTS) && npm ci --no-audit --no-fund --silent && touch node_modules
+
 # Packages with their own kube-apiserver wait most of the time, so they run in parallel. Packages
 # with instances have the machine to themselves. Go does not notice changed programs and images, so
 # its cached results are ignored.
 .PHONY: test-integration
-test-integration: programs images $(TOOLS)/nfpm $(TOOLS)/crane ## Run the tests against a real kube-apiserver and real instances
-	@hack/prerequisites.sh dpkg-deb:dpkg rpm systemd-analyze:systemd
+test-integration: programs images $(TOOLS)/nfpm $(TOOLS)/crane $(CONSOLE_TESTS)/node_modules ## Run the tests against a real kube-apiserver and real instances
+	@hack/prerequisites.sh dpkg-deb:dpkg rpm systemd-analyze:systemd chromium
 	$(GO_TEST) -tags integration -count 1 -p 4 -timeout 40m $(INTEGRATION_PACKAGES)
 	cd bench && $(GO_TEST) -tags integration -count 1 -timeout 40m ./...
 	$(GO_TEST) -tags integration,host -count 1 -p 1 -timeout 40m $(HOST_PACKAGES)
@@ -204,7 +211,7 @@ archive: programs images $(ARCHIVE_TOOLS) $(TOOLS)/kubeadm-control-plane
 
 .PHONY: clean
 clean: ## Delete everything that was built; Go's module and build caches are kept
-	rm -rf bin out
+	rm -rf bin out $(CONSOLE_TESTS)/node_modules
 
 ##@ Parts
 

@@ -31,6 +31,9 @@ type connection struct {
 	options client.Options
 	// tokenGiven reports whether the user chose the token's file; nil if nothing depends on it.
 	tokenGiven func() bool
+	// viewer chooses the token for calls that change nothing, which the cloud keeps next to the
+	// other one.
+	viewer bool
 }
 
 func (c *connection) addFlags(command *cobra.Command) {
@@ -66,6 +69,9 @@ func (c *connection) client() (*client.Client, error) {
 	}
 	if tenant := c.options.Tenant; tenant != "" && tenant != config.DefaultTenant && !c.tokenGiven() {
 		c.options.TokenFile = daemon.TokenFile(defaultStateDir) + "-" + tenant
+	}
+	if c.viewer {
+		c.options.TokenFile = daemon.ViewerTokenFile(c.options.TokenFile)
 	}
 	return client.NewClient(c.options)
 }

@@ -58,7 +58,7 @@ Exit codes:
 	addTo(root, groupObjects, newInstanceCommand(), newPoolCommand(), newBalancerCommand(), newImageCommand(), newFaultsCommand(), newLogsCommand())
 	addTo(root, groupLists, newInstancesCommand("instances"), newPoolsCommand("pools"), newBalancersCommand("load-balancers"))
 	addTo(root, groupLists, newCatalogCommands()...)
-	addTo(root, groupDaemon, newServeCommand(), newCheckCommand(), newDestroyCommand(), newVersionCommand())
+	addTo(root, groupDaemon, newServeCommand(), newConsoleCommand(), newCheckCommand(), newDestroyCommand(), newVersionCommand())
 	root.AddCommand(newLoadBalancerProcess())
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error { return usageError{command, err} })
 	explainArguments(root)

@@ -21,6 +21,7 @@ import (
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/api"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/console"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/engine"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/fault"
 )
@@ -121,6 +122,12 @@ func New(tenants []Tenant) (*Server, error) {
 	for _, route := range Routes() {
 		s.mux.HandleFunc(route.Method+" "+route.Path, s.handler(route))
 	}
+	page, err := console.Handler()
+	if err != nil {
+		return nil, err
+	}
+	s.mux.Handle("GET "+console.Path, page)
+	s.mux.Handle("GET /{$}", http.RedirectHandler(console.Path, http.StatusFound))
 	s.mux.HandleFunc("/", unknown)
 	return s, nil
 }
