@@ -39,6 +39,9 @@ ifndef SOURCE_DATE_EPOCH
 export SOURCE_DATE_EPOCH := $(or $(shell git -c safe.directory='$(CURDIR)' log -1 --format=%ct 2>/dev/null),0)
 endif
 GO_BUILD := go build -ldflags '-s -w'
+# The version of programs that are not built for a release.
+DEVELOPMENT := v0.1.0-dev
+FOO_BUILD := go build -ldflags '-s -w -X k8s.io/component-base/version.gitVersion=$(DEVELOPMENT) -X main.version=$(DEVELOPMENT)'
 # The linter already vets the tests.
 GO_TEST := go test -vet=off
 export KUBEBUILDER_ASSETS := $(BIN)/kubernetes/$(KUBERNETES_VERSION)
@@ -184,9 +187,9 @@ ARCHIVE_TOOLS = $(BIN)/foo $(BIN)/foocloud $(BIN)/manifests/.current $(TOOLS)/nf
 .PHONY: release
 release: node-prerequisites ## Write a clusterctl repository of VERSION, images, archives, packages and bills of materials under out/
 	@[[ '$(VERSION)' =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.]+)?$$ ]] || { echo "VERSION is '$(VERSION)', want for example VERSION=v0.1.0" >&2; exit 2; }
-	$(if $(NODE_PARTS),@$(MAKE) --no-print-directory $(NODE_PARTS))
+	$(if $(NODE_PARTS),@hack/emulate.sh $(ARCHITECTURES); $(MAKE) --no-print-directory $(NODE_PARTS))
 	@for architecture in $(ARCHITECTURES); do \
-		hack/build-programs.sh $$architecture $(BIN)/programs/$$architecture $(NODE_VERSIONS); \
+		hack/build-programs.sh $$architecture $(BIN)/programs/$$architecture $(VERSION) $(NODE_VERSIONS); \
 		$(if $(strip $(NODE_VERSIONS)),hack/build-store.sh $$architecture $(BIN) $(BIN)/programs/$$architecture $(NODE_VERSIONS);) \
 	done
 	go run ./hack/release --version $(VERSION) --output out --programs $(BIN)/programs --architectures '$(ARCHITECTURES)' \
@@ -204,9 +207,9 @@ push: $(TOOLS)/crane ## Push the images of VERSION under out/ to REGISTRY
 .PHONY: archive
 archive: programs images $(ARCHIVE_TOOLS) $(TOOLS)/kubeadm-control-plane
 	@ln -sfn $(BIN)/foo $(BIN)/foocloud $(TOOLS) $(BIN)/native/$(NATIVE)/
-	@go run ./hack/release --version v0.1.0 --output $(BIN)/archive --programs $(BIN)/native --architectures $(NATIVE) \
+	@go run ./hack/release --version $(DEVELOPMENT) --output $(BIN)/archive --programs $(BIN)/native --architectures $(NATIVE) \
 		--node-versions $(KUBERNETES_VERSION) --archives
-	@hack/build-archive.sh $(NATIVE) v0.1.0 $(BIN) $(BIN)/native/$(NATIVE) $(BIN)/archive $(KUBERNETES_VERSION)
+	@hack/build-archive.sh $(NATIVE) $(DEVELOPMENT) $(BIN) $(BIN)/native/$(NATIVE) $(BIN)/archive $(KUBERNETES_VERSION)
 	@cd $(BIN)/archive && sha256sum packages/install.sh packages/foo-* >> SHA256SUMS
 
 .PHONY: clean
@@ -266,13 +269,13 @@ all-versions: node-prerequisites $(KUBERNETES_VERSIONS:%=$(BIN)/kubernetes/%/kub
 	@$(MAKE) --no-print-directory $(BIN)/systems/.current
 
 $(BIN)/foonode: FORCE
-	@cd node/agent && $(GO_BUILD) -o $@ .
+	@cd node/agent && $(FOO_BUILD) -o $@ .
 
 $(BIN)/manager: FORCE
-	@$(GO_BUILD) -o $@ .
+	@$(FOO_BUILD) -o $@ .
 
 $(BIN)/foocloud $(BIN)/runtime-extension $(BIN)/etcd-snapshot $(BIN)/foo: FORCE
-	@$(GO_BUILD) -o $@ ./cmd/$(@F)
+	@$(FOO_BUILD) -o $@ ./cmd/$(@F)
 
 .PHONY: images
 images: node $(BIN)/foonode $(BIN)/manager $(BIN)/runtime-extension $(BIN)/etcd-snapshot ## Write the images for this machine's architecture under bin/images

@@ -38,6 +38,12 @@ for program in foo foocloud; do
     "$native/$program" completion "$shell" >"$stage/completion/$program.$shell"
   done
 done
+# An emulator runs the programs of another architecture, as for the node's operating system.
+for command in 'foo version' 'foocloud version' 'foonode version' 'manager --version' 'runtime-extension --version'; do
+  # shellcheck disable=SC2086 # the name of the program and its argument are two words
+  said=$("$stage/"$command)
+  [[ " $said " == *" $version "* ]] || { echo "$command of $architecture says '$said', not $version: build it for this release" >&2; exit 1; }
+done
 install -m 0644 -t "$stage" LICENSE packaging/README.md packaging/foocloud.service "$output/sbom/$name".{cdx.json,licenses.txt}
 install -t "$stage" packaging/install.sh
 install -t "$output/packages" packaging/install.sh

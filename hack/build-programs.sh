@@ -1,15 +1,18 @@
 #!/usr/bin/env bash
-# Builds the programs of a release for one architecture: hack/build-programs.sh arm64 bin/programs/arm64 v1.36.3...
-# If it names no Kubernetes versions, it builds only what has an image of its own.
+# Builds the programs of a release for one architecture:
+#   hack/build-programs.sh arm64 bin/programs/arm64 v0.1.0 v1.36.3...
+# The first version is Foo's own, and the others are Kubernetes'. If there is none of Kubernetes, it builds only what has an image of its own.
 set -euo pipefail
 
 architecture=$1
 output=$(realpath -m "$2")
-shift 2
+version=$3
+shift 3
 cd "$(dirname "$0")/.."
 . hack/reproducible.sh
 export GOOS=linux GOARCH=$architecture
-build() { go build -trimpath -ldflags '-s -w' -o "$output/$1" "$2"; }
+flags="-X k8s.io/component-base/version.gitVersion=$version -X main.version=$version"
+build() { go build -trimpath -ldflags "-s -w $flags" -o "$output/$1" "$2"; }
 
 mkdir -p "$output"
 build manager .
@@ -25,6 +28,7 @@ for version in "$@"; do
   hack/build-node.sh "$version" "$output/kubernetes/$version"
 done
 cd hack/tools
+flags="-X sigs.k8s.io/cluster-api/version.gitVersion=$(go list -m -f '{{.Version}}' sigs.k8s.io/cluster-api)"
 echo "building Cluster API ($architecture): the first time takes about 3 minutes on 2 cores"
 build tools/core sigs.k8s.io/cluster-api/core
 build tools/kubeadm-bootstrap sigs.k8s.io/cluster-api/bootstrap/kubeadm

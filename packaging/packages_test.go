@@ -19,16 +19,31 @@ import (
 
 const packed = "foo-v0.1.0-linux-arm64"
 
-// pack packs small programs of another architecture, and returns the folder with the packages.
-func pack(t *testing.T) string {
+// packing is a release of one architecture, made of small programs.
+type packing struct {
+	// version of the release, and the version that its programs say; architecture as Go writes it.
+	version, said, architecture string
+	// system is the ID of the nodes' operating system.
+	system string
+}
+
+var arm = packing{version: "v0.1.0", said: "v0.1.0", architecture: "arm64", system: "1234"}
+
+// pack packs small programs, and returns the folder with the packages.
+func (p packing) pack(t *testing.T) string {
+	t.Helper()
+	said, folder, err := p.build(t)
+	NewWithT(t).Expect(err).NotTo(HaveOccurred(), said)
+	return folder
+}
+
+// build returns what the script prints, and the folder with the packages.
+func (p packing) build(t *testing.T) (said, folder string, err error) {
 	t.Helper()
 	g := NewWithT(t)
 	native, output := t.TempDir(), t.TempDir()
-	nfpm, err := filepath.Abs("../bin/tools/nfpm")
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(nfpm).To(BeAnExistingFile(), "make test-integration builds it")
 	g.Expect(os.Mkdir(filepath.Join(native, "tools"), 0o700)).To(Succeed())
-	g.Expect(os.Symlink(nfpm, filepath.Join(native, "tools/nfpm"))).To(Succeed())
+	g.Expect(os.Symlink(nfpm(g), filepath.Join(native, "tools/nfpm"))).To(Succeed())
 	for _, name := range []string{"foo", "foocloud"} {
 		write(t, filepath.Join(native, name), "#!/bin/sh\necho \"$1 of "+name+" for $2\"\n")
 	}
@@ -39,21 +54,33 @@ func pack(t *testing.T) string {
 	programs := filepath.Join(native, "programs")
 	for _, name := range []string{
 		"foo", "foocloud", "foonode", "manager", "runtime-extension", "etcd-snapshot", "tools/clusterctl", "tools/core", "tools/kubeadm-bootstrap",
-		"tools/kubeadm-control-plane", "kubernetes/v1.36.3/kubernetes", "kubernetes/v1.35.4/kubernetes", "systems/old/id", "systems/1234/etc/passwd",
+		"tools/kubeadm-control-plane", "kubernetes/v1.36.3/kubernetes", "kubernetes/v1.35.4/kubernetes", "systems/old/id", "systems/" + p.system + "/etc/passwd",
 	} {
-		write(t, filepath.Join(programs, name), name)
+		write(t, filepath.Join(programs, name), "#!/bin/sh\necho "+name+" "+p.said+"\n")
 	}
-	system := filepath.Join(programs, "systems/1234")
+	system := filepath.Join(programs, "systems", p.system)
 	g.Expect(os.MkdirAll(filepath.Join(system, "usr/bin"), 0o755)).To(Succeed())
 	g.Expect(os.Link(filepath.Join(programs, "kubernetes/v1.36.3/kubernetes"), filepath.Join(system, "usr/bin/kubernetes"))).To(Succeed())
 	g.Expect(os.Chmod(filepath.Join(system, "etc/passwd"), 0o644|os.ModeSetgid)).To(Succeed())
-	g.Expect(os.Symlink("systems/1234", filepath.Join(programs, "system"))).To(Succeed())
-	for _, name := range []string{packed + ".cdx.json", packed + ".licenses.txt"} {
-		write(t, filepath.Join(output, "sbom", name), name)
+	g.Expect(os.Symlink("systems/"+p.system, filepath.Join(programs, "system"))).To(Succeed())
+	for _, kind := range []string{".cdx.json", ".licenses.txt"} {
+		write(t, filepath.Join(output, "sbom", p.name()+kind), kind)
 	}
 
-	run(t, "env", "SOURCE_DATE_EPOCH=86400", "TZ=UTC", "../hack/build-archive.sh", "arm64", "v0.1.0", native, programs, output, kubernetesVersion)
-	return filepath.Join(output, "packages")
+	script := exec.CommandContext(t.Context(), "../hack/build-archive.sh", p.architecture, p.version, native, programs, output, kubernetesVersion)
+	script.Env = append(os.Environ(), "SOURCE_DATE_EPOCH=86400", "TZ=UTC")
+	all, err := script.CombinedOutput()
+	return string(all), filepath.Join(output, "packages"), err
+}
+
+// name is the name of all packages of the release, without the format.
+func (p packing) name() string { return "foo-" + p.version + "-linux-" + p.architecture }
+
+func nfpm(g *WithT) string {
+	path, err := filepath.Abs("../bin/tools/nfpm")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(path).To(BeAnExistingFile(), "make test-integration builds it")
+	return path
 }
 
 const kubernetesVersion = "v1.36.3"
@@ -89,7 +116,7 @@ var packagedFiles = []string{
 
 func TestPackages(t *testing.T) {
 	g := NewWithT(t)
-	folder := pack(t)
+	folder := arm.pack(t)
 	archive, deb, rpm := filepath.Join(folder, packed+".tar.gz"), filepath.Join(folder, packed+".deb"), filepath.Join(folder, packed+".rpm")
 
 	files := run(t, "tar", "-tvzf", archive)
@@ -121,12 +148,14 @@ func TestPackages(t *testing.T) {
 		write(t, filepath.Join(root, "usr/lib/systemd/system", name), "[Unit]\nDescription="+name+"\nDefaultDependencies=no\n")
 	}
 	run(t, "systemd-analyze", "verify", "--man=no", "--root", root, "foocloud.service")
+	// The unit says why it cannot be lower: instances inherit its settings.
+	run(t, "systemd-analyze", "security", "--offline=true", "--threshold=90", "--root", root, "foocloud.service")
 }
 
 // Who verifies a release packs it at another time and in other folders.
 func TestPackagesAreReproducible(t *testing.T) {
 	g := NewWithT(t)
-	first, second := pack(t), pack(t)
+	first, second := arm.pack(t), arm.pack(t)
 	for _, format := range []string{".tar.gz", ".deb", ".rpm"} {
 		one, err := os.ReadFile(filepath.Join(first, packed+format))
 		g.Expect(err).NotTo(HaveOccurred())
@@ -134,4 +163,13 @@ func TestPackagesAreReproducible(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(bytes.Equal(one, other)).To(BeTrue(), format)
 	}
+}
+
+func TestProgramsOfAnotherVersionAreNotPacked(t *testing.T) {
+	g := NewWithT(t)
+	stale := arm
+	stale.said = "v0.1.0-dev"
+	said, _, err := stale.build(t)
+	g.Expect(err).To(MatchError("exit status 1"))
+	g.Expect(said).To(ContainSubstring("foo version of arm64 says 'foo v0.1.0-dev', not v0.1.0: build it for this release\n"))
 }

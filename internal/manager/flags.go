@@ -70,6 +70,7 @@ func (o *Options) AddFlags(fs *pflag.FlagSet) {
 	fs.DurationVar(&o.SyncPeriod, "sync-period", 10*time.Minute, "The minimum interval at which watched objects are reconciled.")
 	fs.StringSliceVar(&o.skipPhases, "skip-crd-migration-phases", nil,
 		"Phases of the storage version migration to skip, comma-separated. Possible values are "+strings.Join(phases, ", ")+".")
+	fs.BoolVar(&o.ShowVersion, "version", false, "Print the version and exit.")
 	o.addLimits(fs)
 	o.addServers(fs)
 	o.addLeaderElection(fs)

@@ -30,6 +30,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	logsv1 "k8s.io/component-base/logs/api/v1"
+	"k8s.io/component-base/version"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
@@ -72,6 +73,10 @@ func (p Program) Main(args []string) int {
 		fmt.Print(opts.Usage())
 		return 0
 	}
+	if err == nil && opts.ShowVersion {
+		fmt.Println(p.Command, version.Get().GitVersion)
+		return 0
+	}
 	if err == nil {
 		err = p.Run(ctrl.SetupSignalHandler(), opts)
 	}
@@ -95,6 +100,7 @@ func (p Program) Run(ctx context.Context, opts *Options) error {
 		return err
 	}
 	ctrl.SetLogger(klog.Background())
+	klog.Background().Info("Starting", "program", p.Command, "version", version.Get().GitVersion)
 	opts.Print()
 
 	config, err := ctrl.GetConfig()

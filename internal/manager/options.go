@@ -57,6 +57,8 @@ var reconciled = map[Provider][]string{
 type Options struct {
 	// Providers lists the roles to run; control plane and infrastructure by default.
 	Providers []string
+	// ShowVersion makes the program print its version and exit.
+	ShowVersion bool
 	// Namespace is the namespace to watch; all namespaces if empty.
 	Namespace string
 	// WatchFilter is the value that the label cluster.x-k8s.io/watch-filter must have; all objects

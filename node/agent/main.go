@@ -21,8 +21,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/systemctl"
 )
 
-// version is the name and version of this program.
-const version = "foonode 0.1.0"
+// version is the version of this program. The linker sets it.
+var version = "unknown"
 
 const usage = "usage: foonode init | foonode check | foonode version; or call it as systemctl"
 
@@ -44,7 +44,7 @@ func run(args []string) int {
 	case "check":
 		return checkMachine()
 	case "version":
-		fmt.Println(version)
+		fmt.Println("foonode", version)
 		return 0
 	}
 	fmt.Fprintln(os.Stderr, usage)
