@@ -1,0 +1,179 @@
+//go:build integration
+
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package packaging
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/util/sets"
+)
+
+// first and second are releases for this machine that follow each other.
+var (
+	first  = packing{version: "v0.1.0", said: "v0.1.0", architecture: runtime.GOARCH, system: "1234"}
+	second = packing{version: "v0.2.0", said: "v0.2.0", architecture: runtime.GOARCH, system: "5678"}
+)
+
+// chroot is a root folder with Debian, in which programs run.
+type chroot string
+
+func newChroot(t *testing.T) chroot {
+	t.Helper()
+	NewWithT(t).Expect(os.Geteuid()).To(BeZero(), "only root can install packages")
+	root := t.TempDir()
+	run(t, "tar", "-C", root, "--numeric-owner", "--exclude", "./dev/*", "-xpf", "../bin/systems/"+runtime.GOARCH+".tar")
+	write(t, filepath.Join(root, "dev/null"), "")
+	return chroot(root)
+}
+
+func (c chroot) path(name string) string { return filepath.Join(string(c), name) }
+
+// run runs a program in the chroot, and returns all that it says.
+func (c chroot) run(t *testing.T, program string, args ...string) (string, error) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "chroot", append([]string{string(c), program}, args...)...)
+	command.Env = []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"}
+	said, err := command.CombinedOutput()
+	return string(said), err
+}
+
+// must runs a program that must succeed.
+func (c chroot) must(t *testing.T, program string, args ...string) string {
+	t.Helper()
+	said, err := c.run(t, program, args...)
+	NewWithT(t).Expect(err).NotTo(HaveOccurred(), said)
+	return said
+}
+
+// names lists what is in the chroot, except for the records of package managers.
+func (c chroot) names(t *testing.T) []string {
+	t.Helper()
+	said := run(t, "find", string(c), "-path", c.path("var/lib/dpkg"), "-prune", "-o", "-path", c.path("var/lib/rpm"), "-prune", "-o",
+		"-path", c.path("var/log"), "-prune", "-o", "-path", c.path("var/cache"), "-prune", "-o", "-name", "*.deb", "-o", "-print")
+	return strings.Fields(strings.ReplaceAll(said, string(c), ""))
+}
+
+// changes lists what has come and gone since.
+func (c chroot) changes(t *testing.T, before []string) []string {
+	t.Helper()
+	now := c.names(t)
+	had, has := sets.New(before...), sets.New(now...)
+	var changes []string
+	for _, name := range sets.List(has.Difference(had)) {
+		changes = append(changes, "new: "+name)
+	}
+	for _, name := range sets.List(had.Difference(has)) {
+		changes = append(changes, "gone: "+name)
+	}
+	return changes
+}
+
+// state puts files where the service and its administrator have them.
+func (c chroot) state(t *testing.T) {
+	t.Helper()
+	for _, name := range []string{"var/lib/foocloud/token", "var/lib/foo/lock", "etc/default/foocloud"} {
+		write(t, c.path(name), "mine")
+	}
+}
+
+// expectUpgraded expects the second release, the state, and the operating system that instances of the first may have.
+func (c chroot) expectUpgraded(t *testing.T) {
+	t.Helper()
+	g := NewWithT(t)
+	g.Expect(c.must(t, "/usr/bin/foo", "version")).To(Equal("foo v0.2.0\n"))
+	g.Expect(os.Readlink(c.path("usr/lib/foo/system"))).To(Equal("systems/5678"))
+	g.Expect(c.path("usr/lib/foo/systems/1234/etc/passwd")).To(BeAnExistingFile())
+	g.Expect(os.ReadFile(c.path("var/lib/foocloud/token"))).To(BeEquivalentTo("mine"))
+	g.Expect(os.ReadFile(c.path("etc/default/foocloud"))).To(BeEquivalentTo("mine"))
+}
+
+// expectInUse expects that a removal fails while an instance runs, and changes nothing.
+func (c chroot) expectInUse(t *testing.T, remove ...string) {
+	t.Helper()
+	g := NewWithT(t)
+	write(t, c.path("proc/mounts"), "overlay /var/lib/foocloud/instances/1/root overlay rw,lowerdir=/usr/lib/foo/systems/1234 0 0\n")
+	before := c.names(t)
+	command := exec.CommandContext(t.Context(), remove[0], remove[1:]...)
+	said, err := command.CombinedOutput()
+	g.Expect(err).To(HaveOccurred())
+	g.Expect(string(said)).To(ContainSubstring("instances of a cloud use /usr/lib/foo: delete the clusters, and run: foocloud destroy"))
+	g.Expect(c.changes(t, before)).To(BeEmpty())
+	c.expectUpgraded(t)
+	g.Expect(os.Remove(c.path("proc/mounts"))).To(Succeed())
+}
+
+func (c chroot) copy(t *testing.T, path string) string {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	write(t, c.path(filepath.Base(path)), string(content))
+	return "/" + filepath.Base(path)
+}
+
+// runc makes an empty package of that name, for a Debian package to depend on.
+func (c chroot) runc(t *testing.T) string {
+	t.Helper()
+	folder := t.TempDir()
+	config := filepath.Join(folder, "nfpm.yaml")
+	write(t, config, "name: runc\narch: "+runtime.GOARCH+"\nversion: v1.1.0\nmaintainer: Nobody\ndescription: empty\n")
+	target := filepath.Join(folder, "runc.deb")
+	run(t, nfpm(NewWithT(t)), "package", "--config", config, "--packager", "deb", "--target", target)
+	return c.copy(t, target)
+}
+
+func TestDebianPackage(t *testing.T) {
+	g := NewWithT(t)
+	c := newChroot(t)
+	one := c.copy(t, filepath.Join(first.pack(t), first.name()+".deb"))
+	two := c.copy(t, filepath.Join(second.pack(t), second.name()+".deb"))
+
+	said, err := c.run(t, "dpkg", "--install", one)
+	g.Expect(err).To(HaveOccurred())
+	g.Expect(said).To(ContainSubstring("foo depends on runc"))
+	c.must(t, "dpkg", "--purge", "foo")
+	c.must(t, "dpkg", "--install", c.runc(t))
+	before := c.names(t)
+
+	c.must(t, "dpkg", "--install", one)
+	g.Expect(c.must(t, "/usr/bin/foo", "version")).To(Equal("foo v0.1.0\n"))
+	g.Expect(os.Readlink(c.path("usr/lib/foo/system"))).To(Equal("systems/1234"))
+	c.state(t)
+	c.must(t, "dpkg", "--install", two)
+	c.expectUpgraded(t)
+	c.expectInUse(t, "chroot", string(c), "dpkg", "--remove", "foo")
+
+	c.must(t, "dpkg", "--remove", "foo")
+	g.Expect(c.path("usr/lib/foo")).NotTo(BeADirectory())
+	g.Expect(c.path("var/lib/foocloud/token")).To(BeAnExistingFile(), "only purging removes state")
+	c.must(t, "dpkg", "--purge", "foo")
+	g.Expect(c.changes(t, before)).To(BeEmpty())
+}
+
+func TestRPMPackage(t *testing.T) {
+	g := NewWithT(t)
+	c := newChroot(t)
+	before := c.names(t)
+	// The database of rpm does not know what Debian has installed.
+	rpm := []string{"rpm", "--root", string(c), "--dbpath", "/var/lib/rpm", "--nodeps"}
+	run(t, rpm[0], append(rpm[1:], "--install", filepath.Join(first.pack(t), first.name()+".rpm"))...)
+	g.Expect(c.must(t, "/usr/bin/foo", "version")).To(Equal("foo v0.1.0\n"))
+	c.state(t)
+	run(t, rpm[0], append(rpm[1:], "--upgrade", filepath.Join(second.pack(t), second.name()+".rpm"))...)
+	c.expectUpgraded(t)
+	c.expectInUse(t, append(rpm, "--erase", "foo")...)
+
+	run(t, rpm[0], append(rpm[1:], "--erase", "foo")...)
+	for _, name := range []string{"var/lib/foocloud", "var/lib/foo", "etc/default/foocloud"} {
+		g.Expect(os.RemoveAll(c.path(name))).To(Succeed(), "RPM has no purge")
+	}
+	g.Expect(c.changes(t, before)).To(BeEmpty())
+}

@@ -1,0 +1,13 @@
+#!/bin/sh
+# Runs after the package was removed. To purge a Debian package also removes the state of the cloud
+# and of foo; RPM has no purge.
+set -eu
+[ ! -d /run/systemd/system ] || systemctl daemon-reload
+[ "${1:-}" = purge ] || exit 0
+# The network of a cloud that had no instances any more.
+[ ! -r /proc/mounts ] || while read -r _ path _; do
+	case $path in
+	/var/lib/foo/* | /var/lib/foocloud/*) umount "$path" ;;
+	esac
+done </proc/mounts
+rm -rf --one-file-system /var/lib/foo /var/lib/foocloud /etc/default/foocloud
