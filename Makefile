@@ -62,7 +62,8 @@ help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: quickstart
-quickstart: programs ## Bring up a real workload cluster on this machine (ARGS='--help' lists the flags)
+quickstart: host ## Bring up a real workload cluster on this machine (ARGS='--help' lists the flags)
+	@$(MAKE) --no-print-directory programs
 	$(BIN)/foo quickstart --kubernetes-version=$(KUBERNETES_VERSION) $(ARGS)
 
 .PHONY: node
@@ -221,6 +222,12 @@ clean: ## Delete everything that was built; Go's module and build caches are kep
 .PHONY: prerequisites
 prerequisites:
 	@hack/prerequisites.sh
+
+# Whether this machine can run Foo, before minutes are spent on building it. Programs of three
+# Kubernetes versions, and Go's caches, fit into 10 GiB.
+.PHONY: host
+host: node-prerequisites
+	@packaging/install.sh --check --prefix $(BIN) --space $(if $(wildcard $(BIN)/systems/.current),1024,10240)
 
 # Virtual machines with releases of Debian, for the stories with the label distribution.
 .PHONY: machines

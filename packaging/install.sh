@@ -10,6 +10,8 @@ umask 022
 program=${0##*/}
 # Tests put another folder in the place of / for what is read from /proc, /sys and /lib/modules.
 root=${FOO_ROOT:-}
+# MiB of free memory that a small cluster needs.
+memory=1024
 # Space for the unpacked archive, which is three times as large, and for a first cluster.
 times=5
 
@@ -17,7 +19,7 @@ usage() {
 	cat <<-END
 		Usage:
 		  $program [--prefix FOLDER] [ARCHIVE]     Install a release of Foo, or upgrade to it
-		  $program --check                         Only check whether this machine can run Foo
+		  $program --check [--space MIB]           Only check whether this machine can run Foo, and whether FOLDER has space
 		  $program --uninstall [--prefix FOLDER]   Remove it
 
 		ARCHIVE is by default the one beside $program for this machine's architecture.
@@ -44,6 +46,7 @@ check_machine() {
 	[ -n "$architecture" ] || lacks "the architecture is $(uname -m)" "use a machine with amd64 (x86_64) or arm64 (aarch64)"
 	[ "$(id -u)" = 0 ] || lacks "not root" "run it with sudo"
 	check_kernel
+	check_memory
 	for controller in cpu cpuset memory pids; do
 		controlled "$controller" ||
 			lacks "there is no cgroup controller $controller" "mount cgroup v2 on /sys/fs/cgroup, and boot without cgroup_disable=$controller"
@@ -67,6 +70,12 @@ check_kernel() {
 	[ -e "$root/proc/self/ns/net" ] || lacks "the kernel has no network namespaces" "boot one with CONFIG_NET_NS"
 }
 
+check_memory() {
+	free=$(awk '$1 == "MemAvailable:" {print int($2 / 1024)}' "$root/proc/meminfo" 2>/dev/null) || free=
+	[ "${free:-$memory}" -ge "$memory" ] ||
+		lacks "the machine has $free MiB of free memory, and a cluster needs $memory MiB" "end other programs, or use a larger machine"
+}
+
 # module NAME succeeds if the kernel can load a module, or has it built in.
 module() {
 	{ command -v modprobe >/dev/null && modprobe -q -n "$1"; } ||
@@ -78,14 +87,14 @@ controlled() {
 	grep -qsw "$1" "$root/sys/fs/cgroup/cgroup.controllers" || grep -Eqs "^cgroup .*[ ,]$1[ ,]" "$root/proc/mounts"
 }
 
+# check_space MIB checks the file system of the folder.
 check_space() {
 	parent=$prefix
 	while [ ! -d "$parent" ]; do
 		parent=$(dirname "$parent")
 	done
-	needed=$(($(wc -c <"$archive") * times / 1048576))
 	free=$(($(df -Pk "$parent" | awk 'NR == 2 {print $4}') / 1024))
-	[ "$free" -ge "$needed" ] || lacks "$parent has $free MiB of free space, and Foo needs $needed MiB" "free some, or choose another folder with --prefix"
+	[ "$free" -ge "$1" ] || lacks "$parent has $free MiB of free space, and Foo needs $1 MiB" "free some, or choose another folder with --prefix"
 }
 
 # find_archive looks beside this script, which may be in an unpacked archive.
@@ -176,7 +185,7 @@ uninstall() {
 }
 
 main() {
-	action=install prefix=/usr/local archive=
+	action=install space=0 prefix=/usr/local archive=
 	case $(uname -m) in
 	x86_64 | amd64) architecture=amd64 ;;
 	aarch64 | arm64) architecture=arm64 ;;
@@ -187,6 +196,13 @@ main() {
 		--prefix)
 			[ $# -gt 1 ] || fail "--prefix needs a folder" 2
 			prefix=${2%/}
+			shift
+			;;
+		--space)
+			space=${2:-}
+			case $space in
+			*[!0-9]* | '') fail "--space '$space': want a number of MiB" 2 ;;
+			esac
 			shift
 			;;
 		--check | --uninstall) action=${1#--} ;;
@@ -202,8 +218,9 @@ main() {
 		esac
 		shift
 	done
-	case $prefix in
-	*[!A-Za-z0-9/._+-]* | [!/]* | '') fail "--prefix '$prefix': want an absolute path with only letters, digits and the characters / . _ + -" 2 ;;
+	case $action:$prefix in
+	check:*) ;;
+	*:*[!A-Za-z0-9/._+-]* | *:[!/]* | *:) fail "--prefix '$prefix': want an absolute path with only letters, digits and the characters / . _ + -" 2 ;;
 	esac
 	lib=$prefix/lib/foo
 
@@ -216,8 +233,9 @@ main() {
 	if [ "$action" = install ] && [ -n "$architecture" ]; then
 		[ -n "$archive" ] || find_archive
 		check_archive
-		check_space
+		space=$(($(wc -c <"$archive") * times / 1048576))
 	fi
+	check_space "$space"
 	[ -z "$lacking" ] || fail "nothing was changed: first solve what is listed above" 2
 	if [ "$action" = check ]; then
 		echo "This machine can run Foo."

@@ -47,6 +47,7 @@ func newMachine(t *testing.T) machine {
 	m.file(t, "proc/kallsyms", "0000000000000000 T nf_tables_core_module_init\t[nf_tables]\n")
 	m.file(t, "proc/mounts", "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n")
 	m.file(t, "proc/self/ns/net", "")
+	m.file(t, "proc/meminfo", "MemTotal:        2000000 kB\nMemAvailable:    1800000 kB\n")
 	m.file(t, "sys/fs/cgroup/cgroup.controllers", "cpuset cpu io memory hugetlb pids rdma misc\n")
 	return m
 }
@@ -132,6 +133,10 @@ func TestMachineThatLacksSomething(t *testing.T) {
 		"no memory controller": {func(t *testing.T, m machine) { m.file(t, "sys/fs/cgroup/cgroup.controllers", "cpuset cpu io pids\n") },
 			[]string{"no cgroup controller memory: mount cgroup v2 on /sys/fs/cgroup, and boot without cgroup_disable=memory"}},
 		"no runc": {func(t *testing.T, m machine) { remove(t, filepath.Join(m.bin, "runc")) }, []string{"runc is not installed: install"}},
+		"little memory": {func(t *testing.T, m machine) {
+			m.file(t, "proc/meminfo", "MemTotal: 9999999 kB\nMemAvailable: 1040000 kB\n")
+		},
+			[]string{"the machine has 1015 MiB of free memory, and a cluster needs 1024 MiB: end other programs"}},
 		"full disk": {func(t *testing.T, m machine) { m.program(t, "df", `printf 'Filesystem\n/dev/sda1 9 9 1000 1%% /\n'`) },
 			[]string{" has 0 MiB of free space, and Foo needs "}},
 		"everything": {func(t *testing.T, m machine) {
@@ -283,6 +288,7 @@ func TestRefusals(t *testing.T) {
 	}{
 		"unknown flag":      {[]string{"--force"}, "unknown flag --force; see --help"},
 		"no folder":         {[]string{"--prefix"}, "--prefix needs a folder"},
+		"no number":         {[]string{"--check", "--space", "much"}, "--space 'much': want a number of MiB"},
 		"relative folder":   {[]string{"--prefix", "here"}, "--prefix 'here': want an absolute path"},
 		"folder with space": {[]string{"--prefix", "/a b"}, "--prefix '/a b': want an absolute path"},
 		"two archives":      {[]string{"a", "b"}, "more than one archive"},
@@ -302,6 +308,19 @@ func TestRefusals(t *testing.T) {
 			g.Expect(tree(g, foreign)).To(Equal(before))
 		})
 	}
+}
+
+// Whoever builds Foo needs space before there is an archive.
+func TestCheckOfSpace(t *testing.T) {
+	g := NewWithT(t)
+	m := newMachine(t)
+	m.program(t, "df", `printf 'Filesystem\n/dev/sda1 9 9 2097152 1%% /\n'`)
+	said, code := m.install(t, "--check", "--space", "2048", "--prefix", filepath.Join(t.TempDir(), "bin"))
+	g.Expect(said).To(Equal("This machine can run Foo.\n"))
+	g.Expect(code).To(BeZero())
+	said, code = m.install(t, "--check", "--space", "2049")
+	g.Expect(said).To(ContainSubstring("/usr/local has 2048 MiB of free space, and Foo needs 2049 MiB: free some"))
+	g.Expect(code).To(Equal(2))
 }
 
 func TestUninstallWhileInUse(t *testing.T) {

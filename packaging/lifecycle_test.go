@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -176,4 +177,16 @@ func TestRPMPackage(t *testing.T) {
 		g.Expect(os.RemoveAll(c.path(name))).To(Succeed(), "RPM has no purge")
 	}
 	g.Expect(c.changes(t, before)).To(BeEmpty())
+}
+
+// A machine that cannot run Foo builds nothing, and says why at once.
+func TestMachineIsCheckedBeforeTheBuild(t *testing.T) {
+	g := NewWithT(t)
+	command := exec.CommandContext(t.Context(), "make", "--no-print-directory", "-C", "..", "quickstart")
+	command.Env = append(os.Environ(), "FOO_ROOT="+t.TempDir())
+	began := time.Now()
+	said, err := command.CombinedOutput()
+	g.Expect(err).To(HaveOccurred())
+	g.Expect(time.Since(began)).To(BeNumerically("<", 30*time.Second))
+	g.Expect(string(said)).To(And(ContainSubstring("install.sh: the kernel has no network namespaces: boot one with CONFIG_NET_NS\n"), Not(ContainSubstring("building"))))
 }

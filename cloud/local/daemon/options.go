@@ -5,8 +5,6 @@ package daemon
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"net/netip"
 	"os"
@@ -16,7 +14,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/capfoo/cluster-api-provider-foo/cloud/local/instance"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/network"
 )
 
@@ -140,31 +137,6 @@ func DefaultEndpoint(stateDir string) string {
 	return "unix://" + filepath.Join(stateDir, "foocloud.sock")
 }
 
-// CheckHost returns an error that lists what this machine lacks to run instances with these
-// options, and how to fix it; see instance.CheckRoot. It creates the state folder if missing. The
-// node agent's program checks its own requirements.
-func CheckHost(ctx context.Context, options Options) error {
-	if err := requireRoot(); err != nil {
-		return err
-	}
-	folder, err := stateDir(options.StateDir)
-	if err != nil {
-		return err
-	}
-	prefix, err := parseNetwork(options.Network)
-	if err != nil {
-		return err
-	}
-	_, missing := runtimeProgram(options.Runtime)
-	used := network.CheckFree(prefix, options.Bridge)
-	system, err := systemDir(options.SystemDir)
-	if err == nil {
-		_, err = instance.CheckRoot(folder, system)
-	}
-	err = errors.Join(err, instance.CheckLimits())
-	return errors.Join(missing, used, err, checkAgent(ctx, options.Agent))
-}
-
 func runtimeProgram(name string) (string, error) {
 	name = cmp.Or(name, DefaultRuntime)
 	path, err := exec.LookPath(name)
@@ -184,7 +156,7 @@ func systemDir(path string) (string, error) {
 		return "", err
 	}
 	if info, err := os.Stat(filepath.Join(folder, "etc")); err != nil || !info.IsDir() {
-		return "", fmt.Errorf("--system-dir %s holds no operating system: it has no folder etc; build one with `make node`", folder)
+		return "", fmt.Errorf("--system-dir %s holds no operating system: it has no folder etc; name the folder system of a release, or what `make node` builds", folder)
 	}
 	return folder, mountable("--system-dir", folder)
 }
@@ -194,19 +166,6 @@ func systemDir(path string) (string, error) {
 func mountable(flag, path string) error {
 	if strings.ContainsAny(path, ",:\\") {
 		return fmt.Errorf("%s %q: the path must not hold commas, colons or backslashes", flag, path)
-	}
-	return nil
-}
-
-// checkAgent runs the node agent's own check of the machine.
-func checkAgent(ctx context.Context, agent string) error {
-	program, err := existing("--agent", agent)
-	if err != nil {
-		return err
-	}
-	output, err := exec.CommandContext(ctx, program, "check").CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("the node agent cannot do all it has to on this machine: %s (%w)", strings.TrimSpace(string(output)), err)
 	}
 	return nil
 }
@@ -254,7 +213,7 @@ func existing(flag, path string) (string, error) {
 		absolute, err = filepath.EvalSymlinks(absolute)
 	}
 	if err != nil {
-		return "", fmt.Errorf("%s: %w; build it with `make node KUBERNETES_VERSION=v<major>.<minor>.<patch>`", flag, err)
+		return "", fmt.Errorf("%s: %w; name a part of a release, or what `make node` builds", flag, err)
 	}
 	return absolute, nil
 }

@@ -1,0 +1,119 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/instance"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/network"
+)
+
+// What a small cluster needs, in MiB. packaging/install.sh checks the same.
+const (
+	neededMemory = 1024
+	neededSpace  = 1024
+)
+
+// The oldest kernel whose nftables can separate tenants.
+const (
+	kernelMajor = 5
+	kernelMinor = 17
+)
+
+// CheckHost returns an error that lists what this machine lacks to run instances with these
+// options, and how to fix it; see instance.CheckRoot. It creates the state folder if missing. The
+// node agent's program checks its own requirements.
+func CheckHost(ctx context.Context, options Options) error {
+	if err := requireRoot(); err != nil {
+		return err
+	}
+	folder, err := stateDir(options.StateDir)
+	if err != nil {
+		return err
+	}
+	prefix, err := parseNetwork(options.Network)
+	if err != nil {
+		return err
+	}
+	_, missing := runtimeProgram(options.Runtime)
+	used := network.CheckFree(prefix, options.Bridge)
+	system, err := systemDir(options.SystemDir)
+	if err == nil {
+		_, err = instance.CheckRoot(folder, system)
+	}
+	err = errors.Join(err, instance.CheckLimits())
+	return errors.Join(missing, checkKernel(), checkMemory(), checkSpace(folder), used, err, checkAgent(ctx, options.Agent))
+}
+
+// checkAgent runs the node agent's own check of the machine.
+func checkAgent(ctx context.Context, agent string) error {
+	program, err := existing("--agent", agent)
+	if err != nil {
+		return err
+	}
+	output, err := exec.CommandContext(ctx, program, "check").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("the node agent cannot do all it has to on this machine: %s (%w)", strings.TrimSpace(string(output)), err)
+	}
+	return nil
+}
+
+// checkKernel refuses kernels that are too old.
+func checkKernel() error {
+	var name unix.Utsname
+	if err := unix.Uname(&name); err != nil {
+		return fmt.Errorf("ask for the kernel's version: %w", err)
+	}
+	return kernelFits(unix.ByteSliceToString(name.Release[:]))
+}
+
+func kernelFits(release string) error {
+	var major, minor int
+	if _, err := fmt.Sscanf(release, "%d.%d", &major, &minor); err != nil {
+		return fmt.Errorf("the kernel is Linux %s, whose version is unknown: boot Linux %d.%d or newer", release, kernelMajor, kernelMinor)
+	}
+	if major < kernelMajor || major == kernelMajor && minor < kernelMinor {
+		return fmt.Errorf("the kernel is Linux %s: boot Linux %d.%d or newer", release, kernelMajor, kernelMinor)
+	}
+	return nil
+}
+
+// checkMemory refuses machines without memory for a cluster.
+func checkMemory() error {
+	content, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return fmt.Errorf("ask for free memory: %w", err)
+	}
+	return memoryFits(string(content))
+}
+
+func memoryFits(meminfo string) error {
+	for line := range strings.Lines(meminfo) {
+		var kib int
+		if _, err := fmt.Sscanf(line, "MemAvailable: %d kB", &kib); err == nil && kib>>10 < neededMemory {
+			return fmt.Errorf("the machine has %d MiB of free memory, and a cluster needs %d MiB: end other programs, or use a larger machine", kib>>10, neededMemory)
+		}
+	}
+	return nil
+}
+
+// checkSpace refuses a state folder on a full disk.
+func checkSpace(folder string) error {
+	var stat unix.Statfs_t
+	if err := unix.Statfs(folder, &stat); err != nil {
+		return fmt.Errorf("ask for free space in %s: %w", folder, err)
+	}
+	if free := stat.Bavail * uint64(stat.Bsize) >> 20; free < neededSpace {
+		return fmt.Errorf("%s has %d MiB of free space, and a cluster needs %d MiB: free some, or choose another folder with --state-dir", folder, free, neededSpace)
+	}
+	return nil
+}

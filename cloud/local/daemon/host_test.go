@@ -1,0 +1,39 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package daemon
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"golang.org/x/sys/unix"
+)
+
+func TestOldKernel(t *testing.T) {
+	for release, fits := range map[string]bool{
+		"6.1.0-9-amd64": true, "5.17.0": true, "10.0": true, "5.15.0-91-generic": false, "4.19.0": false, "unknown": false,
+	} {
+		err := kernelFits(release)
+		if fits {
+			NewWithT(t).Expect(err).NotTo(HaveOccurred())
+		} else {
+			NewWithT(t).Expect(err).To(MatchError(And(ContainSubstring("Linux "+release), ContainSubstring("boot Linux 5.17 or newer"))))
+		}
+	}
+}
+
+func TestLittleMemory(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(memoryFits("MemTotal:       8000000 kB\nMemFree:          100000 kB\nMemAvailable:    1048576 kB\n")).To(Succeed())
+	g.Expect(memoryFits("MemTotal:       8000000 kB\nMemAvailable:    1048575 kB\n")).To(MatchError(
+		"the machine has 1023 MiB of free memory, and a cluster needs 1024 MiB: end other programs, or use a larger machine"))
+	g.Expect(memoryFits("")).To(Succeed(), "older kernels do not say")
+}
+
+func TestFullDisk(t *testing.T) {
+	g := NewWithT(t)
+	// These file systems have no space at all.
+	g.Expect(checkSpace("/proc")).To(MatchError("/proc has 0 MiB of free space, and a cluster needs 1024 MiB: free some, or choose another folder with --state-dir"))
+	g.Expect(checkSpace("/nowhere")).To(MatchError(unix.ENOENT))
+}
