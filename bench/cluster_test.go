@@ -5,7 +5,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -17,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/yaml"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cli"
 )
 
 func TestTimes(t *testing.T) {
@@ -175,7 +176,7 @@ func TestOptions(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	for _, wrong := range []string{"--parts=fast", "--clusters=0", "--clusters=1,two", "--runs=0", "--machines=2", "--pools=0", "--timeout=0s", "--bin-dir=/nowhere", "more", "--what"} {
-		if _, err := parse(bin, wrong); !errors.Is(err, errUsage) {
+		if _, err := parse(bin, wrong); !cli.IsUsage(err) {
 			t.Errorf("%s gives %v", wrong, err)
 		}
 	}

@@ -24,40 +24,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 
-	"github.com/go-logr/logr"
-	"k8s.io/klog/v2"
-	ctrl "sigs.k8s.io/controller-runtime"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cli"
 )
 
-// Exit codes besides 0.
-const (
-	exitFailed  = 1 // something could not be measured; the other results are printed
-	exitInvalid = 2 // the flags are invalid, nothing was started
-)
-
-func main() { os.Exit(run()) }
-
-// run returns the exit code.
-func run() int {
-	// The libraries' log messages would garble the tables, and their errors are returned anyway.
-	ctrl.SetLogger(logr.Discard())
-	klog.SetLogger(logr.Discard())
-
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	err := newCommand(bench).ExecuteContext(ctx)
-	if err == nil {
-		return 0
-	}
-	fmt.Fprintln(os.Stderr, "bench:", err)
-	if errors.Is(err, errUsage) {
-		return exitInvalid
-	}
-	return exitFailed
-}
+func main() { os.Exit(cli.Main(newCommand(bench), nil)) }
 
 // stage is a set of parts that share a management cluster.
 type stage struct {

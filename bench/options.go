@@ -5,7 +5,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,6 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cli"
 )
 
 // Parts of the measurement.
@@ -61,9 +62,6 @@ type options struct {
 	timeout time.Duration
 }
 
-// errUsage is wrapped by all errors about the flags.
-var errUsage = errors.New("invalid usage; see --help")
-
 // newCommand returns the command that runs with the options of its flags.
 func newCommand(run func(context.Context, options) error) *cobra.Command {
 	var chosen options
@@ -81,19 +79,14 @@ built.
 Says on stderr what it does. Prints on stdout a line for each run, which benchstat reads, and tables. Exits with 1 if
 something could not be measured or a machine of a large pool costs too much, and with 2 if nothing was started because
 a flag is wrong.`,
-		Args: func(command *cobra.Command, args []string) error {
-			return usageError(cobra.NoArgs(command, args))
-		},
-		SilenceErrors: true,
-		SilenceUsage:  true,
+		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			if err := usageError(chosen.complete(parts)); err != nil {
-				return err
+			if err := chosen.complete(parts); err != nil {
+				return cli.Usage(command, err)
 			}
 			return run(command.Context(), chosen)
 		},
 	}
-	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError(err) })
 	flags := command.Flags()
 	flags.StringSliceVar(&parts, "parts", allParts, "What to measure.")
 	flags.IntVar(&chosen.runs, "runs", 3, "How often to measure bare, foo, inmemory, control-planes and machine-pools; the median counts.")
@@ -110,14 +103,7 @@ a flag is wrong.`,
 	flags.StringVar(&chosen.bridge, "bridge", "foobench", "Name of the network interface through which this machine reaches instances.")
 	flags.StringVar(&chosen.network, "network", "10.93.0.0/16", "Network of the instances; nothing else may use it.")
 	flags.DurationVar(&chosen.timeout, "timeout", 5*time.Minute, "How long clusters may take to come up, and to be deleted.")
-	return command
-}
-
-func usageError(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%w: %w", errUsage, err)
+	return cli.Root(command)
 }
 
 // complete validates the options and makes paths absolute.

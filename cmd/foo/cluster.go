@@ -20,21 +20,9 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/conditions"
 
+	"github.com/capfoo/cluster-api-provider-foo/internal/cli"
 	"github.com/capfoo/cluster-api-provider-foo/internal/quickstart"
 )
-
-// newGroup returns a command that only holds others.
-func newGroup(use, short string, commands ...*cobra.Command) *cobra.Command {
-	group := &cobra.Command{Use: use, Short: short, Example: commands[0].Example, Args: cobra.ArbitraryArgs}
-	group.RunE = func(command *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return command.Help()
-		}
-		return usageError(command, fmt.Errorf("unknown command %q", args[0]))
-	}
-	group.AddCommand(commands...)
-	return group
-}
 
 // newConfig returns the configuration of commands about clusters.
 func newConfig() quickstart.Config {
@@ -46,15 +34,9 @@ func newConfig() quickstart.Config {
 
 // newClusterCommand completes a command about the cluster that its argument names.
 func newClusterCommand(command *cobra.Command, config *quickstart.Config, run func(ctx context.Context, out io.Writer) error) *cobra.Command {
-	flags := command.Flags()
-	flags.StringVar(&config.StateDir, "state-dir", config.StateDir, "Folder for all files of the management cluster, on a disk file system.")
-	flags.StringVarP(&config.Namespace, "namespace", "n", config.Namespace, "Namespace of the cluster's objects in the management cluster.")
-	command.Args = func(command *cobra.Command, args []string) error {
-		if err := cobra.ExactArgs(1)(command, args); err != nil {
-			return usageError(command, err)
-		}
-		return nil
-	}
+	addStateFlag(command, config)
+	command.Flags().StringVarP(&config.Namespace, "namespace", "n", config.Namespace, "Namespace of the cluster's objects in the management cluster.")
+	command.Args = cobra.ExactArgs(1)
 	command.RunE = func(command *cobra.Command, args []string) error {
 		config.ClusterName = args[0]
 		return run(command.Context(), command.OutOrStdout())
@@ -73,8 +55,12 @@ func newClusterCommand(command *cobra.Command, config *quickstart.Config, run fu
 	return command
 }
 
+func addStateFlag(command *cobra.Command, config *quickstart.Config) {
+	command.Flags().StringVar(&config.StateDir, "state-dir", config.StateDir, "Folder for all files, on a disk file system.")
+}
+
 func addKubeconfigFlag(command *cobra.Command, path *string) {
-	command.Flags().StringVar(path, "kubeconfig", "", "Your kubeconfig (default: KUBECONFIG, or ~/.kube/config).")
+	command.Flags().StringVar(path, "kubeconfig", "", "Your kubeconfig (default: KUBECONFIG, or ~/.kube/config, with sudo of the user who ran it).")
 }
 
 func newCreateClusterCommand() *cobra.Command {
@@ -174,12 +160,12 @@ func newDeleteClusterCommand() *cobra.Command {
 func newStartCommand() *cobra.Command {
 	config := newConfig()
 	command := &cobra.Command{
-		Use: "start", Short: "Start the management cluster in the background", Example: "  foo start", Args: noArguments,
+		Use: "start", Short: "Start the management cluster in the background", Example: "  foo start", Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return quickstart.Up(command.Context(), config, command.OutOrStdout())
 		},
 	}
-	command.Flags().StringVar(&config.StateDir, "state-dir", config.StateDir, "Folder for all files of the management cluster, on a disk file system.")
+	addStateFlag(command, &config)
 	addCloudFlags(command, &config)
 	return command
 }
@@ -187,10 +173,10 @@ func newStartCommand() *cobra.Command {
 func newStopCommand() *cobra.Command {
 	config := newConfig()
 	command := &cobra.Command{
-		Use: "stop", Short: "Stop the management cluster; the clusters keep running", Example: "  foo stop", Args: noArguments,
+		Use: "stop", Short: "Stop the management cluster; the clusters keep running", Example: "  foo stop", Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error { return quickstart.Stop(command.Context(), config) },
 	}
-	command.Flags().StringVar(&config.StateDir, "state-dir", config.StateDir, "Folder for all files of the management cluster.")
+	addStateFlag(command, &config)
 	return command
 }
 
@@ -204,12 +190,12 @@ func newGetClustersCommand() *cobra.Command {
 	config := newConfig()
 	var format string
 	command := &cobra.Command{
-		Use: "clusters", Short: "List the clusters", Example: "  foo get clusters\n  foo get clusters -o wide", Args: noArguments,
+		Use: "clusters", Short: "List the clusters", Example: "  foo get clusters\n  foo get clusters -o wide", Args: cobra.NoArgs,
 	}
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		printer, err := printerFor(format)
 		if err != nil {
-			return usageError(command, err)
+			return cli.Usage(command, err)
 		}
 		list, err := quickstart.ListClusters(command.Context(), config)
 		if err != nil {
@@ -221,7 +207,7 @@ func newGetClustersCommand() *cobra.Command {
 		}
 		return printer.PrintObj(list, command.OutOrStdout())
 	}
-	command.Flags().StringVar(&config.StateDir, "state-dir", config.StateDir, "Folder for all files of the management cluster.")
+	addStateFlag(command, &config)
 	command.Flags().StringVarP(&format, "output", "o", "", "Output format: wide, json, yaml or name.")
 	return command
 }

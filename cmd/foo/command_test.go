@@ -5,6 +5,10 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,6 +17,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cli"
+	"github.com/capfoo/cluster-api-provider-foo/internal/quickstart"
 )
 
 func TestClustersAreShown(t *testing.T) {
@@ -45,8 +52,9 @@ func TestClustersAreShown(t *testing.T) {
 
 func TestWrongUsage(t *testing.T) {
 	for arguments, want := range map[string]string{
+		"creat cluster":           `unknown command "creat", did you mean create?; see: foo --help`,
 		"create cluster":          "see: foo create cluster --help",
-		"create custer demo":      `unknown command "custer"; see: foo create --help`,
+		"create custer demo":      `unknown command "custer", did you mean cluster?; see: foo create --help`,
 		"delete cluster a b":      "accepts 1 arg(s), received 2",
 		"get clusters --nonsense": "unknown flag: --nonsense; see: foo get clusters --help",
 		"get clusters -o xml":     "want wide, json, yaml or name",
@@ -57,9 +65,75 @@ func TestWrongUsage(t *testing.T) {
 			command := newCommand()
 			command.SetArgs(strings.Fields(arguments))
 			err := command.ExecuteContext(t.Context())
-			g.Expect(err).To(MatchError(errUsage))
-			g.Expect(err).To(MatchError(ContainSubstring(want)))
+			g.Expect(err).To(And(Satisfy(cli.IsUsage), MatchError(ContainSubstring(want))))
 		})
+	}
+}
+
+// Every command that fails says in one line what is wrong and what to do. These fail before they
+// start anything.
+func TestErrorsSayWhatToDo(t *testing.T) {
+	empty, kept := t.TempDir(), t.TempDir()
+	g := NewWithT(t)
+	g.Expect(os.WriteFile(filepath.Join(kept, "quickstart.json"), []byte("{}"), 0o600)).To(Succeed())
+	g.Expect(os.Mkdir(filepath.Join(kept, "cloud"), 0o700)).To(Succeed())
+	for _, test := range []struct {
+		arguments string
+		code      int
+		want      string
+	}{
+		{"create cluster demo --worker-count=1", cli.ExitInvalid, "unknown flag: --worker-count; see: foo create cluster --help"},
+		{"create cluster Demo", cli.ExitInvalid, `"Demo": want at most 40 lower-case letters`},
+		{"create cluster demo --kubernetes-version=v1.2.3", cli.ExitInvalid, "--kubernetes-version v1.2.3"},
+		{"delete cluster demo", cli.ExitInvalid, `cluster "demo" does not exist; create it with: foo create cluster demo`},
+		{"kubeconfig demo --print", cli.ExitInvalid, `cluster "demo" does not exist; create it with: foo create cluster demo`},
+		{"quickstart delete", cli.ExitInvalid, "is not a state folder"},
+		{"get clusters --state-dir=" + kept, cli.ExitInvalid, "the management cluster does not run; start it with: foo start"},
+		{"kubeconfig demo --state-dir=" + kept, cli.ExitInvalid, "the management cluster does not run; start it with: foo start"},
+		{"create cluster demo --state-dir=here", cli.ExitInvalid, `--state-dir "here": want the absolute path of a folder`},
+		{"delete clutser demo", cli.ExitInvalid, "did you mean cluster?"},
+	} {
+		t.Run(test.arguments, func(t *testing.T) {
+			g := NewWithT(t)
+			arguments := strings.Fields(test.arguments)
+			if !strings.Contains(test.arguments, "--state-dir") && !strings.Contains(test.want, "did you mean") {
+				arguments = append(arguments, "--state-dir="+empty)
+			}
+			var said bytes.Buffer
+			root := newCommand()
+			root.SetErr(&said)
+			root.SetArgs(arguments)
+			code := report(root, false, root.ExecuteContext(t.Context()))
+			g.Expect(code).To(Equal(test.code), said.String())
+			want := ContainSubstring(test.want)
+			if os.Geteuid() != 0 {
+				want = Or(want, ContainSubstring("not root: instances need namespaces, bridges and mounts; run it with sudo"))
+			}
+			g.Expect(said.String()).To(And(HavePrefix("foo: "), want, MatchRegexp(`^[^\n]+\n$`)))
+		})
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	broken := errors.New("broken")
+	for _, test := range []struct {
+		err         error
+		interrupted bool
+		code        int
+		said        string
+	}{
+		{nil, false, 0, ""},
+		{broken, false, cli.ExitFailed, "foo: broken\n"},
+		{context.Canceled, true, cli.ExitInterrupted, "foo: context canceled\n"},
+		{&quickstart.ReportedError{Err: broken}, false, cli.ExitFailed, ""},
+		{&quickstart.InvalidError{Problems: []string{"no memory", "no disk"}}, false, cli.ExitInvalid, "foo: no memory\nfoo: no disk\n"},
+	} {
+		g := NewWithT(t)
+		var said bytes.Buffer
+		root := newCommand()
+		root.SetErr(&said)
+		g.Expect(report(root, test.interrupted, test.err)).To(Equal(test.code))
+		g.Expect(said.String()).To(Equal(test.said))
 	}
 }
 

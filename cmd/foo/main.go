@@ -5,60 +5,42 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 
-	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
-	"k8s.io/klog/v2"
-	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/capfoo/cluster-api-provider-foo/internal/cli"
 	"github.com/capfoo/cluster-api-provider-foo/internal/quickstart"
 )
 
-// Exit codes other than 0.
-const (
-	exitFailed      = 1   // started but failed; the reason has been shown
-	exitInvalid     = 2   // nothing was started: a flag is invalid or the machine is unsuitable
-	exitInterrupted = 130 // the user interrupted it before the cluster was available
-)
+func main() {
+	root := newCommand()
+	interrupted, err := cli.Execute(root)
+	os.Exit(report(root, interrupted, err))
+}
 
-func main() { os.Exit(run()) }
-
-// run returns the exit code.
-func run() int {
-	// The libraries' log messages would garble the display, and their errors are returned anyway.
-	ctrl.SetLogger(logr.Discard())
-	klog.SetLogger(logr.Discard())
-
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	err := newCommand().ExecuteContext(ctx)
+// report shows an error, unless that was done already, and returns the exit code.
+func report(root *cobra.Command, interrupted bool, err error) int {
 	if err == nil {
 		return 0
 	}
 	var reported *quickstart.ReportedError
 	if !errors.As(err, &reported) {
-		fmt.Fprintln(os.Stderr, "foo:", err)
+		cli.Show(root, err)
 	}
 	switch {
-	case ctx.Err() != nil:
-		return exitInterrupted
-	case quickstart.IsInvalid(err) || errors.Is(err, errUsage):
-		return exitInvalid
+	case interrupted:
+		return cli.ExitInterrupted
+	case quickstart.IsInvalid(err) || cli.IsUsage(err):
+		return cli.ExitInvalid
 	default:
-		return exitFailed
+		return cli.ExitFailed
 	}
 }
 
-var errUsage = errors.New("invalid usage")
-
 func newCommand() *cobra.Command {
-	root := &cobra.Command{
+	return cli.Root(cli.Group(&cobra.Command{
 		Use:   "foo",
 		Short: "Real Kubernetes clusters on this machine, made by Cluster API and Foo",
 		Long: `Real Kubernetes clusters on this machine, made by Cluster API and Foo. Needs root and Linux.
@@ -70,25 +52,14 @@ Exit codes:
 		Example: `  foo create cluster demo
   foo get clusters
   foo delete cluster demo`,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-	}
-	root.SetFlagErrorFunc(usageError)
-	root.AddCommand(
+	},
 		newGroup("create", "Create a cluster", newCreateClusterCommand()), newGroup("get", "List clusters", newGetClustersCommand()),
 		newGroup("delete", "Delete a cluster", newDeleteClusterCommand()), newKubeconfigCommand(), newStartCommand(), newStopCommand(),
 		newQuickstartCommand(), newVersionCommand(),
-	)
-	return root
+	))
 }
 
-func usageError(command *cobra.Command, err error) error {
-	return fmt.Errorf("%w: %w; see: %s --help", errUsage, err, command.CommandPath())
-}
-
-func noArguments(command *cobra.Command, args []string) error {
-	if err := cobra.NoArgs(command, args); err != nil {
-		return usageError(command, err)
-	}
-	return nil
+// newGroup returns a command that only holds one other.
+func newGroup(use, short string, only *cobra.Command) *cobra.Command {
+	return cli.Group(&cobra.Command{Use: use, Short: short, Example: only.Example}, only)
 }

@@ -22,11 +22,13 @@ const (
 	defaultBridge  = "foo0"
 	defaultNetwork = "10.77.0.0/16"
 	defaultTimeout = 5 * time.Minute
+	// quickstartState is not the folder of the commands for clusters that stay.
+	quickstartState = "/var/lib/foo-quickstart"
 )
 
 // newQuickstartCommand returns the command that runs everything in the foreground.
 func newQuickstartCommand() *cobra.Command {
-	config := quickstart.Config{Namespace: "default", BinDir: binDir(), WorkerMachineCount: 3}
+	config := quickstart.Config{Namespace: "default", BinDir: binDir(), StateDir: quickstartState, WorkerMachineCount: 3}
 	var detach bool
 	command := &cobra.Command{
 		Use:   "quickstart",
@@ -38,7 +40,7 @@ Stays up until Ctrl-C, and then deletes everything it has made. Exits with 1 if 
 started because a flag or the machine does not fit, and with 130 if it was ended before the cluster was available.`,
 		Example: `  foo quickstart
   foo quickstart --control-plane-machine-count=3 --exit`,
-		Args: noArguments,
+		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if detach {
 				return runDetached(command, config)
@@ -76,7 +78,7 @@ func addFlags(command *cobra.Command, config *quickstart.Config) {
 	flags := command.Flags()
 	flags.StringVar(&config.ClusterName, "cluster-name", "demo", "Name of the workload cluster.")
 	flags.StringVar(&config.Namespace, "namespace", config.Namespace, "Namespace of the workload cluster's objects.")
-	addStateFlags(command, config)
+	addStateFlag(command, config)
 	flags.IntVar(&config.ManagementPort, "management-port", 0, "Port of the management API server on 127.0.0.1; any free one if 0.")
 	flags.BoolVar(&config.Keep, "keep", false, "Keep the state folder and the cloud's instances at the end.")
 	flags.BoolVar(&config.Resume, "resume", false, "Resume from a kept state folder.")
@@ -109,23 +111,19 @@ func addCloudFlags(command *cobra.Command, config *quickstart.Config) {
 	flags.DurationVar(&config.Timeout, "timeout", defaultTimeout, "How long the programs may take to start, and then how long the workload cluster may take to become available.")
 }
 
-func addStateFlags(command *cobra.Command, config *quickstart.Config) {
-	command.Flags().StringVar(&config.StateDir, "state-dir", "/var/lib/foo-quickstart", "Folder for all files, on a disk file system.")
-}
-
 // newQuickstartDeleteCommand returns the command that removes what --keep or a killed quickstart left behind.
 func newQuickstartDeleteCommand() *cobra.Command {
-	config := quickstart.Config{BinDir: binDir()}
+	config := quickstart.Config{BinDir: binDir(), StateDir: quickstartState}
 	command := &cobra.Command{
 		Use:     "delete",
 		Short:   "End a quick start in the background, and delete a state folder together with the cloud's instances and networks",
 		Example: "  foo quickstart delete",
-		Args:    noArguments,
+		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return quickstart.Remove(command.Context(), config)
 		},
 	}
-	addStateFlags(command, &config)
+	addStateFlag(command, &config)
 	return command
 }
 

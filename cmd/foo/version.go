@@ -12,7 +12,7 @@ import (
 
 func newVersionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Show the version of foo", Example: "  foo version", Args: noArguments,
+		Use: "version", Short: "Show the version of foo", Example: "  foo version", Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			built := version.Get()
 			_, err := fmt.Fprintln(command.OutOrStdout(), "foo", built.GitVersion, built.GoVersion, built.Platform)

@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cli"
 )
 
 // confirm asks the user whether to do something that cannot be undone. Without a terminal to ask
@@ -19,7 +21,7 @@ import (
 func confirm(command *cobra.Command, question string) error {
 	input, ok := command.InOrStdin().(*os.File)
 	if !ok || !term.IsTerminal(int(input.Fd())) {
-		return usageError{command, errors.New("nothing was done: there is no terminal to confirm this on; add --yes")}
+		return cli.Usage(command, errors.New("nothing was done: there is no terminal to confirm this on; add --yes"))
 	}
 	if _, err := fmt.Fprintf(command.ErrOrStderr(), "%s [y/N] ", question); err != nil {
 		return err
@@ -29,7 +31,7 @@ func confirm(command *cobra.Command, question string) error {
 		return fmt.Errorf("read the answer: %w", err)
 	}
 	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
-		return usageError{command, errors.New("nothing was done: it was not confirmed")}
+		return cli.Usage(command, errors.New("nothing was done: it was not confirmed"))
 	}
 	return nil
 }

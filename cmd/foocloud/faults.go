@@ -14,10 +14,11 @@ import (
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/client"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/fault"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cli"
 )
 
 func newFaultsCommand() *cobra.Command {
-	return newGroup(&cobra.Command{
+	return cli.Group(&cobra.Command{
 		Use: "faults", Short: "Inject faults: add, list and remove fault rules", Example: "  foocloud faults add full --kind=Stockout --zone=zone-a",
 	}, newShowCommand(&cobra.Command{
 		Use: "list", Short: "List the fault rules, including used-up ones", Example: "  foocloud faults list",

@@ -13,10 +13,11 @@ import (
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/api"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/client"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cli"
 )
 
 func newImageCommand() *cobra.Command {
-	return newGroup(&cobra.Command{
+	return cli.Group(&cobra.Command{
 		Use: "image", Short: "Load, list and delete the container images that instances pull from the cloud",
 		Example: "  foocloud image load app.tar",
 	}, newImageLoadCommand(), newShowCommand(&cobra.Command{Use: "list", Short: "List the loaded images", Example: "  foocloud image list -o name"},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/client"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cli"
 )
 
 // switches lists the power actions on instances.
@@ -22,7 +23,7 @@ var switches = []struct{ action, short string }{
 }
 
 func newInstanceCommand() *cobra.Command {
-	group := newGroup(&cobra.Command{
+	group := cli.Group(&cobra.Command{
 		Use: "instance", Short: "List, inspect, enter and operate instances",
 		Example: `  foocloud instance list --cluster=demo --watch
   foocloud instance exec demo-control-plane-x7k2p -- crictl ps
@@ -60,7 +61,7 @@ func newInstancesCommand(name string) *cobra.Command {
 }
 
 func newPoolCommand() *cobra.Command {
-	return newGroup(&cobra.Command{
+	return cli.Group(&cobra.Command{
 		Use: "pool", Short: "List, inspect and delete instance pools", Example: "  foocloud pool describe demo-workers",
 	}, newPoolsCommand("list"), newDescribePoolCommand(), newActionCommand(&cobra.Command{
 		Use: "delete NAME...", Short: "Delete pools with all their instances", Example: "  foocloud pool delete demo-workers",
@@ -74,7 +75,7 @@ func newPoolsCommand(name string) *cobra.Command {
 }
 
 func newBalancerCommand() *cobra.Command {
-	return newGroup(&cobra.Command{
+	return cli.Group(&cobra.Command{
 		Use: "load-balancer", Short: "List, inspect and delete load balancers", Example: "  foocloud load-balancer describe demo",
 	}, newBalancersCommand("list"), newDescribeBalancerCommand(), newActionCommand(&cobra.Command{
 		Use: "delete NAME...", Short: "Delete load balancers", Example: "  foocloud load-balancer delete demo",

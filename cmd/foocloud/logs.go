@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/client"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cli"
 )
 
 // newLogsCommand returns the command that shows logs. It also exists at the top level.
@@ -29,7 +30,7 @@ func newLogsCommand() *cobra.Command {
 		Args: cobra.ExactArgs(1), ValidArgsFunction: instances.complete(c, 1),
 		RunE: func(command *cobra.Command, args []string) error {
 			if tail < -1 || since < 0 {
-				return usageError{command, fmt.Errorf("--tail %d --since %s: want 0 or more", tail, since)}
+				return cli.Usage(command, fmt.Errorf("--tail %d --since %s: want 0 or more", tail, since))
 			}
 			if kubelet {
 				options.Source = "kubelet"

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/loadbalancer"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cli"
 )
 
 func main() {
@@ -31,7 +32,7 @@ const (
 )
 
 func newCommand() *cobra.Command {
-	root := newGroup(&cobra.Command{
+	root := cli.Group(&cobra.Command{
 		Use:   "foocloud",
 		Short: "A cloud on this machine: instances are containers, load balancers are processes",
 		Long: `A cloud on this machine: instances are containers, load balancers are processes.
@@ -50,8 +51,6 @@ Exit codes:
 		Example: `  foocloud instances
   foocloud instance logs -f demo-control-plane-x7k2p
   foocloud instance shell demo-control-plane-x7k2p`,
-		SilenceUsage:  true,
-		SilenceErrors: true,
 	})
 	root.AddGroup(&cobra.Group{ID: groupObjects, Title: "Inspect and operate:"}, &cobra.Group{ID: groupLists, Title: "Lists:"},
 		&cobra.Group{ID: groupDaemon, Title: "The cloud itself:"})
@@ -60,9 +59,7 @@ Exit codes:
 	addTo(root, groupLists, newCatalogCommands()...)
 	addTo(root, groupDaemon, newServeCommand(), newConsoleCommand(), newCheckCommand(), newDestroyCommand(), newVersionCommand())
 	root.AddCommand(newLoadBalancerProcess())
-	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error { return usageError{command, err} })
-	explainArguments(root)
-	return root
+	return cli.Root(root)
 }
 
 func addTo(parent *cobra.Command, group string, commands ...*cobra.Command) {

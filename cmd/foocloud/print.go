@@ -15,6 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/printers"
 	"sigs.k8s.io/yaml"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cli"
 )
 
 // Output formats.
@@ -83,7 +85,7 @@ func (p *printer[T]) addOutputFlag(command *cobra.Command) {
 
 func (p *printer[T]) check(command *cobra.Command) error {
 	if formats := p.view.formats(); !slices.Contains(formats, p.format) {
-		return usageError{command, fmt.Errorf("--output %q: want %s", p.format, strings.Join(formats, ", "))}
+		return cli.Usage(command, fmt.Errorf("--output %q: want %s", p.format, strings.Join(formats, ", ")))
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ func addNetworkFlags(flags *pflag.FlagSet, options *daemon.Options) {
 
 // addNodeFlags adds the flags for the operating system, agent and OCI runtime of instances.
 func addNodeFlags(flags *pflag.FlagSet, options *daemon.Options) {
-	flags.StringVar(&options.SystemDir, "system-dir", "bin/system", "folder with the operating system of instances, built by `make node`")
+	flags.StringVar(&options.SystemDir, "system-dir", "bin/system", "folder with the operating system of instances")
 	flags.StringVar(&options.Agent, "agent", "bin/foonode", "executable of the node agent")
 	addRuntimeFlag(flags, &options.Runtime)
 }

@@ -12,56 +12,22 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 
-	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
-	"k8s.io/klog/v2"
-	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cli"
 )
 
-// Exit codes besides 0.
-const (
-	exitFailed  = 1 // a test failed or has no result
-	exitInvalid = 2 // the flags are invalid, nothing was started
-)
+func main() { os.Exit(cli.Main(newCommand(), errUsage)) }
 
-func main() { os.Exit(execute()) }
-
-// execute returns the exit code.
-func execute() int {
-	ctrl.SetLogger(logr.Discard())
-	klog.SetLogger(logr.Discard())
-
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	err := newCommand().ExecuteContext(ctx)
-	if err == nil {
-		return 0
-	}
-	fmt.Fprintln(os.Stderr, "conformance:", err)
-	if errors.Is(err, errUsage) {
-		return exitInvalid
-	}
-	return exitFailed
-}
-
-// errUsage is wrapped by all errors about the flags.
+// errUsage is wrapped by all errors about the values of flags.
 var errUsage = errors.New("invalid usage; see --help")
 
 func newCommand() *cobra.Command {
-	command := &cobra.Command{
-		Use: "conformance", Short: "Run Kubernetes' conformance tests on a cluster of Foo",
-		SilenceErrors: true, SilenceUsage: true,
-	}
-	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fmt.Errorf("%w: %w", errUsage, err) })
-	command.AddCommand(newImagesCommand(), newRunCommand(), newReportCommand())
-	return command
+	return cli.Root(cli.Group(&cobra.Command{Use: "conformance", Short: "Run Kubernetes' conformance tests on a cluster of Foo"},
+		newImagesCommand(), newRunCommand(), newReportCommand()))
 }
 
 func newImagesCommand() *cobra.Command {

@@ -1,0 +1,52 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"github.com/spf13/cobra"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cli"
+)
+
+var errInvalid, errOther = errors.New("invalid value"), errors.New("something broke")
+
+func newCommand(arguments string) *cobra.Command {
+	do := &cobra.Command{Use: "cluster", Args: cobra.ExactArgs(1), RunE: func(_ *cobra.Command, args []string) error {
+		return map[string]error{"fine": nil, "invalid": errInvalid}[args[0]]
+	}}
+	fail := &cobra.Command{Use: "fail", Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error { return errOther }}
+	root := cli.Root(cli.Group(&cobra.Command{Use: "program"}, cli.Group(&cobra.Command{Use: "create"}, do), fail))
+	root.SetArgs(strings.Fields(arguments))
+	return root
+}
+
+func TestExitCodes(t *testing.T) {
+	for arguments, want := range map[string]int{
+		"create cluster fine": 0, "create --help": 0, "create cluster invalid": cli.ExitInvalid, "fail": cli.ExitFailed,
+		"create cluster": cli.ExitInvalid, "fail now": cli.ExitInvalid, "create cluster fine --force": cli.ExitInvalid, "crate": cli.ExitInvalid,
+	} {
+		t.Run(arguments, func(t *testing.T) {
+			NewWithT(t).Expect(cli.Main(newCommand(arguments), errInvalid)).To(Equal(want))
+		})
+	}
+}
+
+func TestUsageErrors(t *testing.T) {
+	for arguments, want := range map[string]string{
+		"crate":                       `unknown command "crate", did you mean create?; see: program --help`,
+		"create nothing":              `unknown command "nothing"; see: program create --help`,
+		"create cluster":              "accepts 1 arg(s), received 0; see: program create cluster --help",
+		"create cluster fine --force": "unknown flag: --force; see: program create cluster --help",
+	} {
+		t.Run(arguments, func(t *testing.T) {
+			_, err := cli.Execute(newCommand(arguments))
+			NewWithT(t).Expect(err).To(And(Satisfy(cli.IsUsage), MatchError(want)))
+		})
+	}
+}
