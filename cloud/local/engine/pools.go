@@ -156,12 +156,23 @@ func (e *Engine) fill(c *change, record *store.Pool) error {
 
 // createMembers creates instances beside those that the pool has, up to its size.
 func (e *Engine) createMembers(c *change, record *store.Pool, have []store.Instance) error {
+	missing := int(record.Size) - len(have)
+	if missing <= 0 {
+		return nil
+	}
+	zones := e.catalog.ZonesOrAll(record.Zones)
+	// Zones, types and images may have changed since the pool was created.
+	for _, zone := range zones {
+		if err := e.catalog.Zone("zones", zone); err != nil {
+			return err
+		}
+	}
 	spread := rules.Spread{}
 	for i := range have {
 		spread.Add(&have[i].Instance)
 	}
-	for range int(record.Size) - len(have) {
-		instance, err := e.createMember(c, record, spread)
+	for range missing {
+		instance, err := e.createMember(c, record, poolMember{pool: record.Name, revision: record.Revision, zones: zones, spread: spread})
 		if err != nil {
 			return err
 		}
@@ -174,25 +185,17 @@ func sameProblem(a, b *cloud.Problem) bool {
 	return a == b || (a != nil && b != nil && *a == *b)
 }
 
-func (e *Engine) createMember(c *change, record *store.Pool, spread rules.Spread) (*store.Instance, error) {
+func (e *Engine) createMember(c *change, record *store.Pool, member poolMember) (*store.Instance, error) {
 	suffix, err := freeSuffix(c.Tx, record)
 	if err != nil {
 		return nil, err
 	}
-	zones := e.catalog.ZonesOrAll(record.Zones)
 	spec := cloud.InstanceSpec{
 		Name: record.Name + "-" + suffix, Hostname: record.HostnamePrefix + "-" + suffix, InstanceTemplate: record.Template,
-	}
-	// Zones, types and images may have changed since the pool was created.
-	for _, zone := range zones {
-		if err := e.catalog.Zone("zones", zone); err != nil {
-			return nil, err
-		}
 	}
 	if err := e.validateInstance(spec); err != nil {
 		return nil, err
 	}
-	member := poolMember{pool: record.Name, revision: record.Revision, zones: zones, spread: spread}
 	return e.createInstance(c, record.Tenant, spec, member)
 }
 
