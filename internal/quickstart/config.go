@@ -160,7 +160,7 @@ func (c Config) validateCluster(wrong *problems) {
 		wrong.add("--worker-machine-count %d: want 0 or more", c.WorkerMachineCount)
 	}
 	if found := validation.IsDNS1123Label(c.ClusterName); len(found) > 0 || len(c.ClusterName) > 40 {
-		wrong.add("--cluster-name %q: want at most 40 lower-case letters, digits and '-'", c.ClusterName)
+		wrong.add("cluster name %q: want at most 40 lower-case letters, digits and '-'", c.ClusterName)
 	}
 	if found := validation.IsDNS1123Label(c.Namespace); len(found) > 0 {
 		wrong.add("--namespace %q: want at most 63 lower-case letters, digits and '-'", c.Namespace)

@@ -45,6 +45,10 @@ func (c Config) checkVersion(wrong *problems) {
 		if built == "" {
 			built = "none"
 		}
+		if c.installed() {
+			wrong.add("--kubernetes-version %s: this release of Foo has only %s; choose that, or install a release with it", c.KubernetesVersion, built)
+			return
+		}
 		wrong.add("--kubernetes-version %s: its node binary has not been built (built: %s); build it with: make node KUBERNETES_VERSION=%s",
 			c.KubernetesVersion, built, c.KubernetesVersion)
 	}
@@ -53,18 +57,29 @@ func (c Config) checkVersion(wrong *problems) {
 func (c Config) checkPrograms(wrong *problems) {
 	c.checkVersion(wrong)
 	for _, name := range []string{"foonode", "foocloud", "tools/clusterctl"} {
-		checkBuilt(c.program(name), wrong)
+		c.checkBuilt(c.program(name), wrong)
 	}
 	for _, provider := range c.providers() {
-		checkBuilt(provider.Program, wrong)
-		checkBuilt(provider.Components, wrong)
+		c.checkBuilt(provider.Program, wrong)
+		c.checkBuilt(provider.Components, wrong)
 	}
 }
 
-func checkBuilt(path string, wrong *problems) {
+func (c Config) checkBuilt(path string, wrong *problems) {
 	if _, err := os.Stat(path); err != nil {
-		wrong.add("%s is missing; build it with: make quickstart", path)
+		remedy := "build it with: make quickstart"
+		if c.installed() {
+			remedy = "install Foo again"
+		}
+		wrong.add("%s is missing; %s", path, remedy)
 	}
+}
+
+// installed reports whether the programs are those of a release, which have their version beside
+// them, and not built from sources.
+func (c Config) installed() bool {
+	_, err := os.Stat(filepath.Join(c.BinDir, "VERSION"))
+	return err == nil
 }
 
 // checkRoot asks the cloud whether instances can have a copy-on-write root at the location of the

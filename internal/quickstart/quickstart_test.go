@@ -40,7 +40,7 @@ func TestValidate(t *testing.T) {
 		"no control plane":           {func(c *Config) { c.ControlPlaneMachineCount = 0 }, "odd number"},
 		"even control plane":         {func(c *Config) { c.ControlPlaneMachineCount = 2 }, "odd number"},
 		"negative workers":           {func(c *Config) { c.WorkerMachineCount = -1 }, "0 or more"},
-		"cluster name with capitals": {func(c *Config) { c.ClusterName = "Demo" }, "--cluster-name"},
+		"cluster name with capitals": {func(c *Config) { c.ClusterName = "Demo" }, "cluster name"},
 		"namespace with a dot":       {func(c *Config) { c.Namespace = "a.b" }, "--namespace"},
 		"relative state folder":      {func(c *Config) { c.StateDir = "state" }, "--state-dir"},
 		"root as state folder":       {func(c *Config) { c.StateDir = "/." }, "--state-dir"},
@@ -94,6 +94,16 @@ func TestUnknownVersionNamesThoseBuilt(t *testing.T) {
 	config.checkPrograms(&wrong)
 	g.Expect(wrong).To(ContainElement(And(
 		ContainSubstring("built: v1.9.11, v1.35.4, v1.36.3"), ContainSubstring("make node KUBERNETES_VERSION=v1.30.0"))))
+	g.Expect(wrong).To(ContainElement(config.program("foonode") + " is missing; build it with: make quickstart"))
+
+	// Whoever installed a release has no Makefile.
+	g.Expect(os.WriteFile(config.program("VERSION"), []byte("v0.1.0\n"), 0o600)).To(Succeed())
+	wrong = nil
+	config.checkPrograms(&wrong)
+	g.Expect(wrong).To(ContainElements(
+		"--kubernetes-version v1.30.0: this release of Foo has only v1.9.11, v1.35.4, v1.36.3; choose that, or install a release with it",
+		config.program("foonode")+" is missing; install Foo again"))
+	g.Expect(wrong).NotTo(ContainElement(ContainSubstring("make")))
 }
 
 func TestProviders(t *testing.T) {

@@ -128,7 +128,7 @@ func requireImages(folder string) error {
 		return err
 	}
 	if len(list) == 0 {
-		return fmt.Errorf("--images-dir %s holds no Kubernetes version; build one with `make node KUBERNETES_VERSION=v<major>.<minor>.<patch>`", folder)
+		return fmt.Errorf("--images-dir %s holds no Kubernetes version; name the folder kubernetes of a release, or what `make node` builds", folder)
 	}
 	return nil
 }

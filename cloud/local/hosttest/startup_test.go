@@ -107,7 +107,7 @@ var _ = Describe("start", func() {
 	DescribeTable("says what is wrong with its flags", func(word string, arguments ...string) {
 		Expect(refusal(prepare().command(arguments...))).To(ContainSubstring(word))
 	},
-		Entry("no images", "build one with `make node", "--images-dir", os.TempDir()),
+		Entry("no images", "of a release, or what `make node` builds", "--images-dir", os.TempDir()),
 		Entry("no folder of images", "--images-dir", "--images-dir", "/does/not/exist"),
 		Entry("no operating system", "holds no operating system", "--system-dir", os.TempDir()),
 		Entry("no folder of an operating system", "--system-dir", "--system-dir", "/does/not/exist"),
