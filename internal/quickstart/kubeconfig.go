@@ -5,7 +5,12 @@ package quickstart
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
 
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -34,11 +39,67 @@ func Kubeconfig(ctx context.Context, config Config) ([]byte, error) {
 }
 
 // KubeconfigFiles returns the user's kubeconfig: the file at path, or else those that KUBECONFIG
-// names, or else ~/.kube/config.
+// names, or else ~/.kube/config. With sudo, ~ is the home of the user who ran it.
 func KubeconfigFiles(path string) *clientcmd.PathOptions {
+	uid, _, ok := sudoer()
+	if !ok {
+		return kubeconfigFiles(path, "")
+	}
+	account, err := user.LookupId(strconv.Itoa(uid))
+	if err != nil {
+		return kubeconfigFiles(path, "") // only root's home is known
+	}
+	return kubeconfigFiles(path, account.HomeDir)
+}
+
+// kubeconfigFiles returns the kubeconfig of the user with this home; this process's if it is empty.
+func kubeconfigFiles(path, home string) *clientcmd.PathOptions {
 	options := clientcmd.NewDefaultPathOptions()
 	options.LoadingRules.ExplicitPath = path
+	if home != "" {
+		options.GlobalFile = filepath.Join(home, clientcmd.RecommendedHomeDir, clientcmd.RecommendedFileName)
+		if os.Getenv(clientcmd.RecommendedConfigPathEnvVar) == "" {
+			options.LoadingRules.Precedence = []string{options.GlobalFile}
+		}
+	}
 	return options
+}
+
+// sudoer returns the IDs of the user who ran this program with sudo, and of the user's group.
+func sudoer() (uid, gid int, ok bool) {
+	uid, errUser := strconv.Atoi(os.Getenv("SUDO_UID"))
+	gid, errGroup := strconv.Atoi(os.Getenv("SUDO_GID"))
+	return uid, gid, os.Geteuid() == 0 && errUser == nil && errGroup == nil
+}
+
+// write writes the user's kubeconfig. With sudo, files and folders that did not exist belong to the
+// user who ran it, who could not read them otherwise.
+func write(files clientcmd.ConfigAccess, config clientcmdapi.Config) error {
+	created := missing(files.GetDefaultFilename())
+	if err := clientcmd.ModifyConfig(files, config, false); err != nil {
+		return fmt.Errorf("write your kubeconfig: %w", err)
+	}
+	uid, gid, ok := sudoer()
+	if !ok {
+		return nil
+	}
+	for _, path := range created {
+		if err := os.Lchown(path, uid, gid); err != nil {
+			return fmt.Errorf("give you your kubeconfig: %w", err)
+		}
+	}
+	return nil
+}
+
+// missing returns a path and its parents, as far as they do not exist.
+func missing(path string) []string {
+	var paths []string
+	for ; ; path = filepath.Dir(path) {
+		if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+			return paths
+		}
+		paths = append(paths, path)
+	}
 }
 
 // MergeKubeconfig makes the cluster of a kubeconfig the current context of the user's kubeconfig.
@@ -72,10 +133,7 @@ func MergeKubeconfig(files clientcmd.ConfigAccess, cluster string, content []byt
 	}
 	merged.Clusters[name], merged.AuthInfos[name], merged.Contexts[name] = &server, &user, &entry
 	merged.CurrentContext = name
-	if err := clientcmd.ModifyConfig(files, *merged, false); err != nil {
-		return fmt.Errorf("write your kubeconfig: %w", err)
-	}
-	return nil
+	return write(files, *merged)
 }
 
 // ForgetKubeconfig removes a cluster from the user's kubeconfig.
@@ -94,8 +152,5 @@ func ForgetKubeconfig(files clientcmd.ConfigAccess, cluster string) error {
 	if config.CurrentContext == name {
 		config.CurrentContext = ""
 	}
-	if err := clientcmd.ModifyConfig(files, *config, false); err != nil {
-		return fmt.Errorf("write your kubeconfig: %w", err)
-	}
-	return nil
+	return write(files, *config)
 }

@@ -6,6 +6,8 @@ package quickstart
 import (
 	"os"
 	"path/filepath"
+	"strconv"
+	"syscall"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -76,4 +78,41 @@ func TestKubeconfigOfTheUsersChoice(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(info.Mode().Perm()).To(BeEquivalentTo(0o600))
 	g.Expect(MergeKubeconfig(KubeconfigFiles(chosen), "demo", []byte("{}"))).To(MatchError(ContainSubstring("not complete")))
+}
+
+// With sudo, the files are those of the user who ran it.
+func TestKubeconfigOfSudoer(t *testing.T) {
+	g := NewWithT(t)
+	home := t.TempDir()
+	t.Setenv("KUBECONFIG", "")
+	const uid, gid = 4242, 4343
+	t.Setenv("SUDO_UID", strconv.Itoa(uid))
+	t.Setenv("SUDO_GID", strconv.Itoa(gid))
+	g.Expect(os.Chmod(home, 0o755)).To(Succeed())
+	files := kubeconfigFiles("", home)
+	file := filepath.Join(home, ".kube", "config")
+	g.Expect(MergeKubeconfig(files, "demo", administrator(t, "https://10.77.0.3:6443"))).To(Succeed())
+	g.Expect(MergeKubeconfig(files, "other", administrator(t, "https://10.77.0.4:6443"))).To(Succeed())
+	merged, err := clientcmd.LoadFromFile(file)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(merged.Contexts).To(And(HaveKey("foo-demo"), HaveKey("foo-other")))
+
+	owner := func(path string) [2]int {
+		info, err := os.Stat(path)
+		g.Expect(err).NotTo(HaveOccurred())
+		stat := info.Sys().(*syscall.Stat_t)
+		return [2]int{int(stat.Uid), int(stat.Gid)}
+	}
+	want := [2]int{uid, gid}
+	if os.Geteuid() != 0 {
+		want = owner(home) // nobody else can have run sudo
+	}
+	g.Expect(owner(file)).To(Equal(want))
+	g.Expect(owner(filepath.Dir(file))).To(Equal(want))
+	g.Expect(owner(home)).To(Equal([2]int{os.Getuid(), os.Getgid()}), "it existed")
+
+	given := filepath.Join(t.TempDir(), "given")
+	t.Setenv("KUBECONFIG", given)
+	g.Expect(MergeKubeconfig(kubeconfigFiles("", home), "third", administrator(t, "https://10.77.0.5:6443"))).To(Succeed())
+	g.Expect(owner(given)).To(Equal(want))
 }
