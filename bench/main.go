@@ -28,7 +28,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cli"
 )
 
-func main() { os.Exit(cli.Main(newCommand(bench), nil)) }
+func main() { os.Exit(cli.Main(newCommand(bench), cli.IsUsage)) }
 
 // stage is a set of parts that share a management cluster.
 type stage struct {

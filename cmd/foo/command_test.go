@@ -103,7 +103,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 			root := newCommand()
 			root.SetErr(&said)
 			root.SetArgs(arguments)
-			code := report(root, false, root.ExecuteContext(t.Context()))
+			code := report(root, root.ExecuteContext(t.Context()))
 			g.Expect(code).To(Equal(test.code), said.String())
 			want := ContainSubstring(test.want)
 			if os.Geteuid() != 0 {
@@ -117,22 +117,21 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 func TestExitCodes(t *testing.T) {
 	broken := errors.New("broken")
 	for _, test := range []struct {
-		err         error
-		interrupted bool
-		code        int
-		said        string
+		err  error
+		code int
+		said string
 	}{
-		{nil, false, 0, ""},
-		{broken, false, cli.ExitFailed, "foo: broken\n"},
-		{context.Canceled, true, cli.ExitInterrupted, "foo: context canceled\n"},
-		{&quickstart.ReportedError{Err: broken}, false, cli.ExitFailed, ""},
-		{&quickstart.InvalidError{Problems: []string{"no memory", "no disk"}}, false, cli.ExitInvalid, "foo: no memory\nfoo: no disk\n"},
+		{nil, 0, ""},
+		{broken, cli.ExitFailed, "foo: broken\n"},
+		{&cli.InterruptedError{Err: context.Canceled}, cli.ExitInterrupted, "foo: context canceled\n"},
+		{&quickstart.ReportedError{Err: broken}, cli.ExitFailed, ""},
+		{&quickstart.InvalidError{Problems: []string{"no memory", "no disk"}}, cli.ExitInvalid, "foo: no memory\nfoo: no disk\n"},
 	} {
 		g := NewWithT(t)
 		var said bytes.Buffer
 		root := newCommand()
 		root.SetErr(&said)
-		g.Expect(report(root, test.interrupted, test.err)).To(Equal(test.code))
+		g.Expect(report(root, test.err)).To(Equal(test.code))
 		g.Expect(said.String()).To(Equal(test.said))
 	}
 }

@@ -16,27 +16,16 @@ import (
 
 func main() {
 	root := newCommand()
-	interrupted, err := cli.Execute(root)
-	os.Exit(report(root, interrupted, err))
+	os.Exit(report(root, cli.Execute(root)))
 }
 
 // report shows an error, unless that was done already, and returns the exit code.
-func report(root *cobra.Command, interrupted bool, err error) int {
-	if err == nil {
-		return 0
-	}
+func report(root *cobra.Command, err error) int {
 	var reported *quickstart.ReportedError
-	if !errors.As(err, &reported) {
+	if err != nil && !errors.As(err, &reported) {
 		cli.Show(root, err)
 	}
-	switch {
-	case interrupted:
-		return cli.ExitInterrupted
-	case quickstart.IsInvalid(err) || cli.IsUsage(err):
-		return cli.ExitInvalid
-	default:
-		return cli.ExitFailed
-	}
+	return cli.ExitCode(err, quickstart.IsInvalid)
 }
 
 func newCommand() *cobra.Command {

@@ -89,29 +89,55 @@ func explainArguments(command *cobra.Command) {
 	}
 }
 
-// Execute runs a program until its command ends, or the user interrupts it. The log messages of
-// libraries would garble what it shows, and their errors are returned anyway, so it discards them.
-func Execute(root *cobra.Command) (interrupted bool, err error) {
+// InterruptedError means that the user ended a program before its command was done.
+type InterruptedError struct {
+	// Err is what the command returned.
+	Err error
+}
+
+func (e *InterruptedError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what the command returned.
+func (e *InterruptedError) Unwrap() error { return e.Err }
+
+// Execute runs a program until its command ends. It returns an InterruptedError if the command fails
+// after the user interrupted it. The log messages of libraries would garble what the program shows,
+// and their errors are returned anyway, so it discards them.
+func Execute(root *cobra.Command) error {
 	log.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	err = root.ExecuteContext(ctx)
-	return err != nil && ctx.Err() != nil, err
+	err := root.ExecuteContext(ctx)
+	if err != nil && ctx.Err() != nil {
+		return &InterruptedError{Err: err}
+	}
+	return err
 }
 
-// Main executes a program, shows its error, and returns its exit code: ExitInvalid if the error is a
-// UsageError or wraps invalid, which may be nil.
-func Main(root *cobra.Command, invalid error) int {
-	_, err := Execute(root)
-	if err == nil {
+// ExitCode returns the exit code for an error. UsageErrors, and the errors for which invalid
+// returns true, mean that nothing was done.
+func ExitCode(err error, invalid func(error) bool) int {
+	var interrupted *InterruptedError
+	switch {
+	case err == nil:
 		return 0
-	}
-	Show(root, err)
-	if IsUsage(err) || errors.Is(err, invalid) {
+	case errors.As(err, &interrupted):
+		return ExitInterrupted
+	case IsUsage(err) || invalid(err):
 		return ExitInvalid
+	default:
+		return ExitFailed
 	}
-	return ExitFailed
+}
+
+// Main executes a program, shows its error, and returns its exit code; see ExitCode.
+func Main(root *cobra.Command, invalid func(error) bool) int {
+	err := Execute(root)
+	if err != nil {
+		Show(root, err)
+	}
+	return ExitCode(err, invalid)
 }
 
 // Show shows an error, with the program's name in front of each line.

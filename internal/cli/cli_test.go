@@ -5,7 +5,10 @@ package cli_test
 
 import (
 	"errors"
+	"io"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -23,6 +26,7 @@ func newCommand(arguments string) *cobra.Command {
 	fail := &cobra.Command{Use: "fail", Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error { return errOther }}
 	root := cli.Root(cli.Group(&cobra.Command{Use: "program"}, cli.Group(&cobra.Command{Use: "create"}, do), fail))
 	root.SetArgs(strings.Fields(arguments))
+	root.SetOut(io.Discard)
 	return root
 }
 
@@ -32,9 +36,22 @@ func TestExitCodes(t *testing.T) {
 		"create cluster": cli.ExitInvalid, "fail now": cli.ExitInvalid, "create cluster fine --force": cli.ExitInvalid, "crate": cli.ExitInvalid,
 	} {
 		t.Run(arguments, func(t *testing.T) {
-			NewWithT(t).Expect(cli.Main(newCommand(arguments), errInvalid)).To(Equal(want))
+			err := cli.Execute(newCommand(arguments))
+			NewWithT(t).Expect(cli.ExitCode(err, func(err error) bool { return errors.Is(err, errInvalid) })).To(Equal(want))
 		})
 	}
+}
+
+func TestInterrupt(t *testing.T) {
+	g := NewWithT(t)
+	wait := &cobra.Command{Use: "wait", RunE: func(command *cobra.Command, _ []string) error {
+		g.Expect(syscall.Kill(os.Getpid(), syscall.SIGINT)).To(Succeed())
+		<-command.Context().Done()
+		return errInvalid
+	}}
+	err := cli.Execute(cli.Root(wait))
+	g.Expect(err).To(And(MatchError(errInvalid), MatchError("invalid value")))
+	g.Expect(cli.ExitCode(err, func(error) bool { return true })).To(Equal(cli.ExitInterrupted))
 }
 
 func TestUsageErrors(t *testing.T) {
@@ -45,7 +62,7 @@ func TestUsageErrors(t *testing.T) {
 		"create cluster fine --force": "unknown flag: --force; see: program create cluster --help",
 	} {
 		t.Run(arguments, func(t *testing.T) {
-			_, err := cli.Execute(newCommand(arguments))
+			err := cli.Execute(newCommand(arguments))
 			NewWithT(t).Expect(err).To(And(Satisfy(cli.IsUsage), MatchError(want)))
 		})
 	}

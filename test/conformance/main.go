@@ -20,7 +20,9 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cli"
 )
 
-func main() { os.Exit(cli.Main(newCommand(), errUsage)) }
+func main() {
+	os.Exit(cli.Main(newCommand(), func(err error) bool { return errors.Is(err, errUsage) }))
+}
 
 // errUsage is wrapped by all errors about the values of flags.
 var errUsage = errors.New("invalid usage; see --help")
