@@ -60,9 +60,9 @@ func classify(err error) (code int, advice string) {
 	case cloud.ReasonNotFound:
 		return exitNotFound, "list what exists with: foocloud instances, pools or load-balancers"
 	case cloud.ReasonUnauthorized:
-		return exitUnauthorized, "run foocloud as root, or name a tenant's token with --token-file or " + fileEnv
+		return exitUnauthorized, "run foocloud as root, use foo's cloud with: set -a; . /var/lib/foo/env, or name a tenant's token with --token-file or " + fileEnv
 	case cloud.ReasonUnavailable:
-		return exitUnavailable, "start the cloud with: systemctl start foocloud, use foo's with: set -a; . /var/lib/foo/env, or name one with --endpoint or " + endpointEnv
+		return exitUnavailable, "start the cloud with: systemctl start foocloud, use foo's cloud with: set -a; . /var/lib/foo/env, or name one with --endpoint or " + endpointEnv
 	case cloud.ReasonThrottled:
 		return exitUnavailable, ""
 	case cloud.ReasonQuotaExceeded, cloud.ReasonOutOfCapacity:

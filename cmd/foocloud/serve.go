@@ -31,7 +31,7 @@ func newServeCommand() *cobra.Command {
 	addNetworkFlags(flags, &options)
 	addNodeFlags(flags, &options)
 	flags.StringVar(&options.ImagesDir, "images-dir", "bin/kubernetes", "folder with one folder of node programs per Kubernetes version")
-	flags.StringVar(&options.Config, "config", "", "YAML file with zones, instance types and tenants; all have defaults")
+	addConfigFlag(flags, &options)
 	flags.BoolVar(&options.DNS, "dns", true, "run a DNS server for instances at port 53 of the network's first address")
 	flags.Uint16Var(&options.RegistryPort, "registry-port", 5000,
 		"port of the registry that instances pull images from, at the network's first address; 0 for no registry")
@@ -42,6 +42,10 @@ func newServeCommand() *cobra.Command {
 	flags.StringVar(&options.TLSCert, "tls-cert", "", "certificate file for https (default: self-signed, <state-dir>/tls.crt)")
 	flags.StringVar(&options.TLSKey, "tls-key", "", "key file for https")
 	return command
+}
+
+func addConfigFlag(flags *pflag.FlagSet, options *daemon.Options) {
+	flags.StringVar(&options.Config, "config", "", "YAML file with zones, instance types and tenants; all have defaults")
 }
 
 func addNetworkFlags(flags *pflag.FlagSet, options *daemon.Options) {
@@ -72,6 +76,7 @@ func newCheckCommand() *cobra.Command {
 		},
 	}
 	command.Flags().StringVar(&options.StateDir, "state-dir", "/var/lib/foocloud", "state folder that the cloud will use; created if missing")
+	addConfigFlag(command.Flags(), &options)
 	addNetworkFlags(command.Flags(), &options)
 	addNodeFlags(command.Flags(), &options)
 	return command

@@ -94,7 +94,7 @@ func (c Config) checkRoot(ctx context.Context, wrong *problems) {
 		parent = filepath.Dir(parent)
 	}
 	check := exec.CommandContext(ctx, c.program("foocloud"), "check", "--state-dir", parent, "--system-dir", c.systemDir(), "--agent", c.program("foonode"),
-		"--bridge", c.Bridge, "--network", c.Network)
+		"--bridge", c.Bridge, "--network", c.Network, "--config", c.CloudConfig)
 	// The check cleans up after itself unless it is killed.
 	check.Cancel, check.WaitDelay = func() error { return check.Process.Signal(unix.SIGTERM) }, checkGrace
 	output, err := check.CombinedOutput()

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/config"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/instance"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/network"
 )
@@ -51,7 +52,8 @@ func CheckHost(ctx context.Context, options Options) error {
 		_, err = instance.CheckRoot(folder, system)
 	}
 	err = errors.Join(err, instance.CheckLimits())
-	return errors.Join(missing, checkKernel(), checkMemory(), checkSpace(folder), used, err, checkAgent(ctx, options.Agent))
+	_, unreadable := config.Load(options.Config)
+	return errors.Join(unreadable, missing, checkKernel(), checkMemory(), checkSpace(folder), used, err, checkAgent(ctx, options.Agent))
 }
 
 // checkAgent runs the node agent's own check of the machine.

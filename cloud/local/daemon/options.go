@@ -172,7 +172,7 @@ func mountable(flag, path string) error {
 
 func requireRoot() error {
 	if os.Geteuid() != 0 {
-		return fmt.Errorf("foocloud must run as root (it makes namespaces, mounts and network interfaces), not as user %d", os.Geteuid())
+		return fmt.Errorf("foocloud must run as root (it makes namespaces, mounts and network interfaces), not as user %d: run it with sudo", os.Geteuid())
 	}
 	return nil
 }
