@@ -168,7 +168,8 @@ reload() {
 uninstall() {
 	[ -f "$lib/installed" ] || fail "there is no Foo in $lib that $program installed: name its folder with --prefix" 2
 	real=$(cd "$lib" && pwd -P)
-	! grep -qsF "$real/systems/" "$root/proc/mounts" ||
+	# Each instance has its own mounts.
+	! grep -qsF "$real/systems/" "$root"/proc/[0-9]*/mounts ||
 		fail "instances of a cloud use $lib: delete the clusters, and run: foocloud destroy" 2
 	[ -z "$(find "$root"/proc/[0-9]*/exe -lname "$real/*" 2>/dev/null)" ] ||
 		fail "programs of $lib are running: end them; the service ends with: systemctl disable --now foocloud" 2

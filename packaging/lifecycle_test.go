@@ -101,7 +101,7 @@ func (c chroot) expectUpgraded(t *testing.T) {
 func (c chroot) expectInUse(t *testing.T, remove ...string) {
 	t.Helper()
 	g := NewWithT(t)
-	write(t, c.path("proc/mounts"), "overlay /var/lib/foocloud/instances/1/root overlay rw,lowerdir=/usr/lib/foo/systems/1234 0 0\n")
+	write(t, c.path("proc/7/mounts"), "overlay /var/lib/foocloud/instances/1/root overlay rw,lowerdir=/usr/lib/foo/systems/1234 0 0\n")
 	before := c.names(t)
 	command := exec.CommandContext(t.Context(), remove[0], remove[1:]...)
 	said, err := command.CombinedOutput()
@@ -109,7 +109,7 @@ func (c chroot) expectInUse(t *testing.T, remove ...string) {
 	g.Expect(string(said)).To(ContainSubstring("instances of a cloud use /usr/lib/foo: delete the clusters, and run: foocloud destroy"))
 	g.Expect(c.changes(t, before)).To(BeEmpty())
 	c.expectUpgraded(t)
-	g.Expect(os.Remove(c.path("proc/mounts"))).To(Succeed())
+	g.Expect(os.RemoveAll(c.path("proc/7"))).To(Succeed())
 }
 
 func (c chroot) copy(t *testing.T, path string) string {

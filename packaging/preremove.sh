@@ -5,7 +5,8 @@ case ${1:-} in
 remove | 0) ;;
 *) exit 0 ;; # running instances keep the system that they were made with
 esac
-if grep -qsF /usr/lib/foo/systems/ /proc/mounts; then
+# Each instance has its own mounts.
+if grep -qsF /usr/lib/foo/systems/ /proc/[0-9]*/mounts; then
 	echo "instances of a cloud use /usr/lib/foo: delete the clusters, and run: foocloud destroy" >&2
 	exit 1
 fi
