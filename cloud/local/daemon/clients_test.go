@@ -67,7 +67,7 @@ func TestIdleClientsAreCutOff(t *testing.T) {
 func TestClientsOfAPortAreLimited(t *testing.T) {
 	g := NewWithT(t)
 	c := &checked{Options: Options{StateDir: t.TempDir(), Listen: []string{"https://127.0.0.1:0"}}}
-	listeners, err := c.listen(t.Context())
+	listeners, err := c.listen(t.Context(), c.outside)
 	g.Expect(err).NotTo(HaveOccurred())
 	accepted := make(chan net.Conn)
 	go func() {

@@ -6,6 +6,7 @@ package daemon
 import (
 	"crypto/x509"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -160,6 +161,15 @@ func TestPortTaken(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { _ = taken.Close() })
 	c := &checked{Options: Options{StateDir: t.TempDir(), Listen: []string{"https://" + taken.Addr().String()}}}
-	_, err = c.listen(t.Context())
+	_, err = c.listen(t.Context(), c.outside)
 	g.Expect(err).To(MatchError(ContainSubstring("choose another port")))
+}
+
+func TestOnlyTheCloudsOwnAddressIsInItsNamespace(t *testing.T) {
+	g := NewWithT(t)
+	c := &checked{network: netip.MustParsePrefix("10.77.0.0/16")}
+	g.Expect(c.inside("https://10.77.0.1:7443")).To(BeTrue())
+	for _, address := range []string{"https://10.77.0.2:7443", "https://127.0.0.1:7443", "unix:///run/10.77.0.1", "https://"} {
+		g.Expect(c.outside(address)).To(BeTrue(), address)
+	}
 }

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/connlimit"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/store"
 )
 
 const (
@@ -25,21 +26,43 @@ const (
 	probeTimeout  = time.Second
 )
 
-// listen opens all listeners, or none.
-func (c *checked) listen(ctx context.Context) ([]net.Listener, error) {
-	var listeners []net.Listener
+// endpoint is an open address of the API.
+type endpoint struct {
+	net.Listener
+	address string
+}
+
+func closeAll(endpoints []endpoint) {
+	for _, open := range endpoints {
+		_ = open.Close()
+	}
+}
+
+// listen opens all addresses that some selects, or none.
+func (c *checked) listen(ctx context.Context, some func(address string) bool) ([]endpoint, error) {
+	var endpoints []endpoint
 	for _, address := range c.Listen {
+		if !some(address) {
+			continue
+		}
 		listener, err := c.listenOn(ctx, address)
 		if err != nil {
-			for _, open := range listeners {
-				_ = open.Close()
-			}
+			closeAll(endpoints)
 			return nil, err
 		}
-		listeners = append(listeners, listener)
+		endpoints = append(endpoints, endpoint{Listener: listener, address: address})
 	}
-	return listeners, nil
+	return endpoints, nil
 }
+
+// inside reports whether an address is the one at which instances find the cloud. It belongs to the
+// cloud's network namespace, so it can only be opened there.
+func (c *checked) inside(address string) bool {
+	endpoint, err := url.Parse(address)
+	return err == nil && endpoint.Hostname() == store.Gateway(c.network).String()
+}
+
+func (c *checked) outside(address string) bool { return !c.inside(address) }
 
 func (c *checked) listenOn(ctx context.Context, address string) (net.Listener, error) {
 	endpoint, err := url.Parse(address)

@@ -41,7 +41,7 @@ type Options struct {
 	// StateDir holds all state. It is created if missing.
 	StateDir string
 	// Listen holds any number of unix:///path and https://address:port endpoints; by default a
-	// socket in the state folder.
+	// socket in the state folder. Instances reach the one at the first address of Network.
 	Listen []string
 	// Bridge is the name of the host's network interface to the cloud, whose bridge is in a
 	// namespace of its own.

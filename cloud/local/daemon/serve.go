@@ -77,11 +77,11 @@ func Serve(ctx context.Context, options Options) error {
 		return err
 	}
 	defer func() { _ = state.Close() }()
-	listeners, err := c.listen(ctx)
+	endpoints, err := c.listen(ctx, c.outside)
 	if err != nil {
 		return err
 	}
-	return c.serve(ctx, settings, noDisks, state, listeners)
+	return c.serve(ctx, settings, noDisks, state, endpoints)
 }
 
 func (c *checked) checkRoot() error {
@@ -133,12 +133,8 @@ func requireImages(folder string) error {
 	return nil
 }
 
-func (c *checked) serve(ctx context.Context, settings *config.Config, noDisks string, state *store.Store, listeners []net.Listener) error {
-	defer func() {
-		for _, listener := range listeners {
-			_ = listener.Close()
-		}
-	}()
+func (c *checked) serve(ctx context.Context, settings *config.Config, noDisks string, state *store.Store, endpoints []endpoint) error {
+	defer func() { closeAll(endpoints) }()
 	bridge, err := c.ensureNetwork(state)
 	if err != nil {
 		return err
@@ -152,6 +148,13 @@ func (c *checked) serve(ctx context.Context, settings *config.Config, noDisks st
 		return err
 	}
 	defer gateway.close()
+	if err := bridge.Do(func() error {
+		inside, err := c.listen(ctx, c.inside)
+		endpoints = append(endpoints, inside...)
+		return err
+	}); err != nil {
+		return err
+	}
 	machines, err := c.machines(ctx, state, bridge, gateway.mirror)
 	if err != nil {
 		return err
@@ -176,7 +179,7 @@ func (c *checked) serve(ctx context.Context, settings *config.Config, noDisks st
 	if err := cloudEngine.Start(ctx); err != nil {
 		return fmt.Errorf("start the cloud: %w", err)
 	}
-	return c.answer(ctx, handler, listeners, gateway)
+	return c.answer(ctx, handler, endpoints, gateway)
 }
 
 func (c *checked) handler(settings *config.Config, cloudEngine *engine.Engine) (*server.Server, error) {
@@ -202,17 +205,17 @@ func newWebServer(ctx context.Context, handler http.Handler) *http.Server {
 	}
 }
 
-// answer serves on all listeners and at the gateway until ctx ends or one of them fails.
-func (c *checked) answer(ctx context.Context, handler http.Handler, listeners []net.Listener, gateway *gateway) error {
+// answer serves on all endpoints and at the gateway until ctx ends or one of them fails.
+func (c *checked) answer(ctx context.Context, handler http.Handler, endpoints []endpoint, gateway *gateway) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var atGateway sync.WaitGroup
 	defer atGateway.Wait()
 	defer cancel()
 	web := newWebServer(ctx, handler)
-	failed := make(chan error, len(listeners)+1)
-	for i, listener := range listeners {
-		klog.Background().Info("Serving", "endpoint", c.Listen[i], "bridge", c.Bridge, "network", c.network.String())
-		go func() { failed <- web.Serve(listener) }()
+	failed := make(chan error, len(endpoints)+1)
+	for _, open := range endpoints {
+		klog.Background().Info("Serving", "endpoint", open.address, "bridge", c.Bridge, "network", c.network.String())
+		go func() { failed <- web.Serve(open) }()
 	}
 	atGateway.Go(func() {
 		if err := gateway.serve(ctx); err != nil {

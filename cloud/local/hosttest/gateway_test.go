@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"syscall"
 
 	"github.com/google/go-containerregistry/pkg/name"
@@ -21,6 +22,7 @@ import (
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/api"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/client"
 )
 
 var _ = Describe("names", func() {
@@ -60,6 +62,25 @@ getent hosts registry.example; test $? = 2 && test $(( $(date +%s%N) - began )) 
 			Expect(n.do("getent hosts "+pair[0].Name)).To(ContainSubstring(pair[0].Name), "its own")
 			Expect(n.do("getent hosts "+pair[1].Name+"; echo $?")).To(Equal("2"), "the name of another tenant's instance")
 		}
+	})
+})
+
+var _ = Describe("the API", func() {
+	It("answers instances and the machine at the first address of the network", func(ctx SpecContext) {
+		d := prepare()
+		gateway := strings.TrimSuffix(d.network, "0/24") + "1"
+		endpoint := "https://" + gateway + ":7443"
+		d.start("--listen", d.endpoint(), "--listen", endpoint)
+		n := &node{daemon: d, Instance: d.boot(ctx, "one", "")}
+		Expect(n.do("timeout 2 bash -c '</dev/tcp/" + gateway + "/7443' && echo yes")).To(Equal("yes"))
+		verified, err := client.NewClient(client.Options{
+			Endpoint: endpoint, TokenFile: filepath.Join(d.state, "token"), CAFile: filepath.Join(d.state, "tls.crt"),
+		})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(verified.Healthy(ctx)).To(Succeed())
+		d.kill(syscall.SIGTERM)
+		d.start("--listen", d.endpoint(), "--listen", endpoint)
+		Expect(verified.Healthy(ctx)).To(Succeed(), "the network exists already")
 	})
 })
 
