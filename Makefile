@@ -290,6 +290,20 @@ images: node $(BIN)/foonode $(BIN)/manager $(BIN)/runtime-extension $(BIN)/etcd-
 	@go run ./hack/release --version v0.1.0 --output $(BIN)/images --programs $(BIN)/native --architectures $(NATIVE) \
 		--node-versions $(KUBERNETES_VERSION)
 
+# What a management cluster with Pods consists of: a clusterctl repository, and images.
+.PHONY: management
+management: programs $(BIN)/runtime-extension $(BIN)/etcd-snapshot $(BIN)/management/images/management.tar ## Build what `foo quickstart --management` installs
+	@mkdir -p $(BIN)/native/$(NATIVE) && ln -sfn $(BIN)/manager $(BIN)/runtime-extension $(BIN)/etcd-snapshot $(BIN)/native/$(NATIVE)/
+	@go run ./hack/release --version v0.1.0 --output $(BIN)/management --programs $(BIN)/native --architectures $(NATIVE)
+
+$(BIN)/cert-manager/version: hack/tools/cert-manager.mod hack/build-cert-manager.sh hack/reproducible.sh
+	@hack/build-cert-manager.sh $(BIN)/cert-manager
+
+$(BIN)/management/images/management.tar: $(BIN)/cert-manager/version $(TOOLS)/core $(TOOLS)/kubeadm-bootstrap $(BIN)/manifests/.current \
+		$(wildcard hack/management/*.go internal/image/*.go)
+	@go run ./hack/management --bin $(BIN) --output $(BIN)/management --cert-manager "$$(cat $<)" \
+		--cluster-api "$$(go list -m -f '{{.Version}}' sigs.k8s.io/cluster-api)"
+
 .PHONY: capi
 capi: $(TOOLS)/core $(TOOLS)/kubeadm-bootstrap $(TOOLS)/clusterctl $(BIN)/manifests/.current
 	@:

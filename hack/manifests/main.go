@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/kustomize"
@@ -50,7 +51,7 @@ var manifests = map[string]struct {
 	"control-plane-kubeadm/metadata.yaml":                     {clusterAPI, []string{"metadata.yaml"}},
 	// The kinds that the components of providers use.
 	"cert-manager/cert-manager.crds.yaml": {certManager, []string{
-		"deploy/crds/cert-manager.io_certificates.yaml", "deploy/crds/cert-manager.io_issuers.yaml",
+		"deploy/crds/crd-certificates.yaml", "deploy/crds/crd-issuers.yaml",
 	}},
 }
 
@@ -78,7 +79,7 @@ func run(output string) error {
 		for _, path := range manifest.paths {
 			read := kustomize.Build
 			if strings.HasSuffix(path, ".yaml") {
-				read = os.ReadFile
+				read = readFile
 			}
 			content, err := read(filepath.Join(folders[manifest.source], path))
 			if err != nil {
@@ -89,6 +90,14 @@ func run(output string) error {
 		files[file] = bytes.Join(parts, []byte("---\n"))
 	}
 	return files.Write(output)
+}
+
+// helm matches the lines of a file that are templates, which set labels of a Helm release.
+var helm = regexp.MustCompile(`(?m)^.*{{.*\n`)
+
+func readFile(path string) ([]byte, error) {
+	content, err := os.ReadFile(path)
+	return helm.ReplaceAll(content, nil), err
 }
 
 // folder returns the folder of the module, which Go downloads unless it is there.
