@@ -39,9 +39,13 @@ processes of this machine, and lets them make a workload cluster of real Kuberne
 Stays up until Ctrl-C, and then deletes everything it has made. Exits with 1 if something failed, with 2 if nothing was
 started because a flag or the machine does not fit, and with 130 if it was ended before the cluster was available.`,
 		Example: `  foo quickstart
-  foo quickstart --control-plane-machine-count=3 --exit`,
+  foo quickstart --control-plane-machine-count=3 --exit
+  foo quickstart --management`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
+			if config.Management {
+				setManagementDefaults(command, &config)
+			}
 			if detach {
 				return runDetached(command, config)
 			}
@@ -58,6 +62,16 @@ started because a flag or the machine does not fit, and with 130 if it was ended
 	}
 	command.AddCommand(newQuickstartDeleteCommand())
 	return command
+}
+
+// setManagementDefaults sets what differs if the cluster is a management cluster.
+func setManagementDefaults(command *cobra.Command, config *quickstart.Config) {
+	if !command.Flags().Changed("cluster-name") {
+		config.ClusterName = "hub"
+	}
+	if !command.Flags().Changed("worker-machine-count") {
+		config.WorkerMachineCount = 1
+	}
 }
 
 // runDetached runs the same command again, in the background.
@@ -83,6 +97,8 @@ func addFlags(command *cobra.Command, config *quickstart.Config) {
 	flags.BoolVar(&config.Keep, "keep", false, "Keep the state folder and the cloud's instances at the end.")
 	flags.BoolVar(&config.Resume, "resume", false, "Resume from a kept state folder.")
 	flags.BoolVar(&config.Exit, "exit", false, "Exit and clean up once the cluster is available.")
+	flags.BoolVar(&config.Management, "management", false,
+		"Make the cluster a management cluster: clusterctl installs all providers in it, as Pods. Its name is hub, and it has one worker machine, unless flags say otherwise.")
 	flags.BoolVar(&config.ManagementOnly, "management-only", false, "Start everything but create no workload cluster; <state-dir>/env says how to reach the management cluster.")
 	flags.BoolVar(&config.Extension, "extension", false, "Also run and register Foo's runtime extension, which answers Cluster API's lifecycle hooks.")
 	flags.StringToStringVar(&config.ExtensionSettings, "extension-settings", nil,

@@ -145,3 +145,10 @@ func mode(path string) (string, error) {
 	}
 	return info.Mode().String(), nil
 }
+
+func TestClusterctlMovesObjectsOfInstalledKinds(t *testing.T) {
+	g := NewWithT(t)
+	crd := decode(t)["CustomResourceDefinition/plain"]
+	markMovable(crd)
+	g.Expect(crd.GetLabels()).To(HaveKeyWithValue("clusterctl.cluster.x-k8s.io", ""))
+}

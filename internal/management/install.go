@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/watch"
+	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -52,6 +53,7 @@ func (c *Cluster) install(ctx context.Context, objects []*unstructured.Unstructu
 			continue
 		case "CustomResourceDefinition":
 			crds.Insert(object.GetName())
+			markMovable(object)
 		case "ClusterRole":
 			if _, aggregated := object.Object["aggregationRule"]; aggregated {
 				c.aggregated.Insert(object.GetName())
@@ -68,6 +70,17 @@ func (c *Cluster) install(ctx context.Context, objects []*unstructured.Unstructu
 		return err
 	}
 	return waitEstablished(ctx, kube, crds)
+}
+
+// markMovable labels a CRD as clusterctl does when it installs a provider. clusterctl move takes
+// objects of labelled CRDs only.
+func markMovable(crd *unstructured.Unstructured) {
+	labels := crd.GetLabels()
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[clusterctlv1.ClusterctlLabel] = ""
+	crd.SetLabels(labels)
 }
 
 func apply(ctx context.Context, kube client.Client, object *unstructured.Unstructured) error {

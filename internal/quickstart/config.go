@@ -56,6 +56,9 @@ type Config struct {
 	Exit bool
 	// ManagementOnly creates no workload cluster.
 	ManagementOnly bool
+	// Management makes the cluster a management cluster: clusterctl installs all providers in it,
+	// and their managers are Pods.
+	Management bool
 	// KubeadmControlPlane also runs Cluster API's own control plane provider, for clusters with a
 	// KubeadmControlPlane.
 	KubeadmControlPlane bool
@@ -77,6 +80,9 @@ type Config struct {
 	// UserNamespaces says whether instances get user namespaces: off, auto or on; off if empty.
 	UserNamespaces string
 }
+
+// podsPort is the port at which Pods reach the cloud.
+const podsPort = 7443
 
 // maxSocketPath is the maximum length of a unix socket's path.
 const maxSocketPath = 107
@@ -122,6 +128,7 @@ func (c Config) Validate() error {
 		wrong.add("--state-dir %q is too long: the path of the socket in it would have %d bytes, at most %d are allowed", c.StateDir, length, maxSocketPath)
 	}
 	c.validateProviders(&wrong)
+	c.validatePods(&wrong)
 	if c.Timeout <= 0 {
 		wrong.add("--timeout %s: want more than zero, for example 5m", c.Timeout)
 	}
@@ -149,6 +156,15 @@ func (c Config) validateProviders(wrong *problems) {
 	}
 }
 
+func (c Config) validatePods(wrong *problems) {
+	if c.Management && c.ManagementOnly {
+		wrong.add("--management: cannot be combined with --management-only, which creates no cluster")
+	}
+	if c.Management && c.CloudListen != "" {
+		wrong.add("--management: cannot be combined with --cloud-listen, because Pods reach the cloud only at the first address of --network")
+	}
+}
+
 func (c Config) validateCluster(wrong *problems) {
 	if version, err := semver.Parse(strings.TrimPrefix(c.KubernetesVersion, "v")); err != nil || "v"+version.String() != c.KubernetesVersion {
 		wrong.add("--kubernetes-version %q: want a full version, for example v1.36.3", c.KubernetesVersion)
@@ -161,6 +177,9 @@ func (c Config) validateCluster(wrong *problems) {
 	}
 	if found := validation.IsDNS1123Label(c.ClusterName); len(found) > 0 || len(c.ClusterName) > 40 {
 		wrong.add("cluster name %q: want at most 40 lower-case letters, digits and '-'", c.ClusterName)
+	}
+	if c.workloadKubeconfig() == c.managementKubeconfig() {
+		wrong.add("--cluster-name %q: the management cluster has this name; choose another one", c.ClusterName)
 	}
 	if found := validation.IsDNS1123Label(c.Namespace); len(found) > 0 {
 		wrong.add("--namespace %q: want at most 63 lower-case letters, digits and '-'", c.Namespace)
@@ -191,6 +210,16 @@ func (c Config) cloudToken() string { return filepath.Join(c.cloudDir(), "token"
 
 // cloudCA is the file that verifies the cloud's certificate, if the cloud listens on https.
 func (c Config) cloudCA() string { return filepath.Join(c.cloudDir(), "tls.crt") }
+
+// httpsEndpoint is the cloud's https endpoint; empty if it has none.
+func (c Config) httpsEndpoint() string {
+	network, err := netip.ParsePrefix(c.Network)
+	if err != nil || !c.Management {
+		return c.CloudListen
+	}
+	// Instances find everything that the cloud offers them at the first address.
+	return "https://" + netip.AddrPortFrom(network.Addr().Next(), podsPort).String()
+}
 
 func (c Config) cloudSocket() string   { return filepath.Join(c.cloudDir(), "foocloud.sock") }
 func (c Config) cloudEndpoint() string { return "unix://" + c.cloudSocket() }

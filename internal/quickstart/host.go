@@ -63,6 +63,11 @@ func (c Config) checkPrograms(wrong *problems) {
 		c.checkBuilt(provider.Program, wrong)
 		c.checkBuilt(provider.Components, wrong)
 	}
+	if c.Management {
+		if _, err := c.repository(); err != nil {
+			wrong.add("--management: %v; build it with: make management", err)
+		}
+	}
 }
 
 func (c Config) checkBuilt(path string, wrong *problems) {

@@ -202,8 +202,8 @@ func startCloud(ctx context.Context, config Config, sup *supervisor.Supervisor, 
 		"--bridge=" + config.Bridge, "--network=" + config.Network,
 		"--system-dir=" + config.systemDir(), "--images-dir=" + config.imagesDir(), "--agent=" + config.program("foonode"), "--config=" + config.CloudConfig,
 	}
-	if config.CloudListen != "" {
-		args = append(args, "--listen="+config.CloudListen)
+	if https := config.httpsEndpoint(); https != "" {
+		args = append(args, "--listen="+https)
 	}
 	if config.UserNamespaces != "" {
 		args = append(args, "--user-namespaces="+config.UserNamespaces)
@@ -237,8 +237,11 @@ func cloudReady(ctx context.Context, config Config) error {
 func writeEnvironment(config Config) error {
 	content := fmt.Sprintf("MANAGEMENT_KUBECONFIG=%s\nFOO_CLOUD_ENDPOINT=%s\nFOO_CLOUD_TOKEN_FILE=%s\nFOO_STATE_DIR=%s\nFOO_LOG_DIR=%s\nFOO_PID_DIR=%s\nKUBERNETES_VERSION=%s\n",
 		config.managementKubeconfig(), config.cloudEndpoint(), config.cloudToken(), config.StateDir, config.logDir(), config.pidDir(), config.KubernetesVersion)
-	if config.CloudListen != "" {
-		content += fmt.Sprintf("FOO_CLOUD_HTTPS_ENDPOINT=%s\nFOO_CLOUD_CA_FILE=%s\n", config.CloudListen, config.cloudCA())
+	if https := config.httpsEndpoint(); https != "" {
+		content += fmt.Sprintf("FOO_CLOUD_HTTPS_ENDPOINT=%s\nFOO_CLOUD_CA_FILE=%s\n", https, config.cloudCA())
+	}
+	if config.Management {
+		content += fmt.Sprintf("FOO_CLUSTERCTL_CONFIG=%s\nFOO_PODS_KUBECONFIG=%s\n", config.clusterctlConfig(), config.workloadKubeconfig())
 	}
 	path := config.environmentFile()
 	if err := os.WriteFile(path+".new", []byte(content), 0o600); err != nil {

@@ -37,7 +37,11 @@ func (r report) write(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "\n%s\n%s\n%s%s", tree, nodes, phases(r.reached), nextSteps(config))
+	next := nextSteps(config)
+	if config.Management {
+		next = managementSteps(config)
+	}
+	_, err = fmt.Fprintf(out, "\n%s\n%s\n%s%s", tree, nodes, phases(r.reached), next)
 	return err
 }
 
@@ -76,15 +80,22 @@ func phases(reached []progress.Reached) string {
 func nextSteps(config Config) string {
 	kubectl := config.kubernetes("kubectl")
 	management := fmt.Sprintf("%s --kubeconfig %s --namespace %s", kubectl, config.managementKubeconfig(), config.Namespace)
-	var text strings.Builder
-	for _, step := range []struct{ what, command string }{
+	return printed([]step{
 		{"Use the cluster", fmt.Sprintf("export KUBECONFIG=%s\n  %s get pods --all-namespaces", config.workloadKubeconfig(), kubectl)},
 		{"Scale the workers", fmt.Sprintf("%s scale machinepool %s-workers --replicas=5", management, config.ClusterName)},
 		{"Scale the control plane", fmt.Sprintf("%s scale foocontrolplane %s-control-plane --replicas=3", management, config.ClusterName)},
 		{"Inspect it", fmt.Sprintf("%s describe cluster %s --namespace %s --kubeconfig %s", config.program("tools/clusterctl"), config.ClusterName, config.Namespace, config.managementKubeconfig())},
 		{"Delete it", fmt.Sprintf("%s delete cluster %s", management, config.ClusterName)},
-	} {
-		_, _ = fmt.Fprintf(&text, "%s:\n  %s\n", step.what, step.command)
+	})
+}
+
+// step is something that a user can do next.
+type step struct{ what, command string }
+
+func printed(steps []step) string {
+	var text strings.Builder
+	for _, one := range steps {
+		_, _ = fmt.Fprintf(&text, "%s:\n  %s\n", one.what, one.command)
 	}
 	return text.String()
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -103,15 +104,30 @@ func (c Config) howItEnds() string {
 
 // workload creates the workload cluster and reports on it.
 func workload(ctx context.Context, config Config, management *rest.Config, say *printer) error {
-	origin, reached, err := createWorkload(ctx, config, management, say)
-	if err != nil {
+	if config.Management && config.initialized() {
+		// It may manage itself by now, and must not be created again.
+		say.note("Management cluster %s has been made before and is left as it is.", config.ClusterName)
+		_, err := io.WriteString(say.out, "\n"+managementSteps(config))
 		return err
 	}
-	say.end()
+	var loading errgroup.Group
+	if config.Management {
+		loading.Go(func() error { return loadImages(ctx, config) })
+	}
+	origin, reached, err := createWorkload(ctx, config, management, say)
+	if err := errors.Join(err, loading.Wait()); err != nil {
+		return err
+	}
 	shown := report{config: config}
 	if origin == created {
 		shown.reached = reached
 	}
+	if config.Management {
+		if err := initialize(ctx, config, say); err != nil {
+			return err
+		}
+	}
+	say.end()
 	return shown.write(ctx, say.out)
 }
 

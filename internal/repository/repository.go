@@ -43,7 +43,11 @@ func (p Provider) Dir() string {
 // clusterctl finds the repository by this file, which must exist even if only a template is
 // requested.
 func (p Provider) ComponentsFile() string {
-	return path.Join(p.Dir(), clusterctlv1.ManifestLabel("components", p.Type)+".yaml")
+	name := clusterctlv1.ManifestLabel("components", p.Type)
+	if p.Type == clusterctlv1.CoreProviderType {
+		name = "core-" + name // the label of a core provider is its name alone
+	}
+	return path.Join(p.Dir(), name+".yaml")
 }
 
 // URL returns the provider's URL in clusterctl's configuration for a repository at root, which must

@@ -17,6 +17,7 @@ func TestPaths(t *testing.T) {
 		kind            clusterctlv1.ProviderType
 		dir, components string
 	}{
+		{clusterctlv1.CoreProviderType, "foo/v0.1.0", "foo/v0.1.0/core-components.yaml"},
 		{clusterctlv1.ControlPlaneProviderType, "control-plane-foo/v0.1.0", "control-plane-foo/v0.1.0/control-plane-components.yaml"},
 		{clusterctlv1.InfrastructureProviderType, "infrastructure-foo/v0.1.0", "infrastructure-foo/v0.1.0/infrastructure-components.yaml"},
 		{clusterctlv1.RuntimeExtensionProviderType, "runtime-extension-foo/v0.1.0", "runtime-extension-foo/v0.1.0/runtime-extension-components.yaml"},

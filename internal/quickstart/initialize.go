@@ -1,0 +1,191 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package quickstart
+
+import (
+	"bufio"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/repository"
+)
+
+// certManagerFolder is the folder of cert-manager in the repository, and certManagerFile its manifest.
+const (
+	certManagerFolder = "cert-manager"
+	certManagerFile   = "cert-manager.yaml"
+)
+
+// installed are the providers of a management cluster, by the flag of clusterctl init.
+var installed = []struct {
+	flag, name string
+	kind       clusterctlv1.ProviderType
+}{
+	{"core", "cluster-api", clusterctlv1.CoreProviderType},
+	{"bootstrap", "kubeadm", clusterctlv1.BootstrapProviderType},
+	{"control-plane", "foo", clusterctlv1.ControlPlaneProviderType},
+	{"infrastructure", "foo", clusterctlv1.InfrastructureProviderType},
+	{"runtime-extension", "foo", clusterctlv1.RuntimeExtensionProviderType},
+}
+
+// repositoryDir holds the providers and their images, as `make management` writes them.
+func (c Config) repositoryDir() string { return filepath.Join(c.BinDir, "management") }
+
+// clusterctlConfig is the configuration with which clusterctl finds the repository and the cloud.
+func (c Config) clusterctlConfig() string { return filepath.Join(c.StateDir, "clusterctl.yaml") }
+
+// initialized reports whether an earlier run began to install providers in the cluster.
+func (c Config) initialized() bool {
+	_, err := os.Stat(c.clusterctlConfig())
+	return err == nil
+}
+
+// repository returns the part of clusterctl's configuration about the repository.
+func (c Config) repository() (map[string]any, error) {
+	providers := make([]map[string]string, 0, len(installed))
+	for _, one := range installed {
+		version, err := c.versionOf(clusterctlv1.ManifestLabel(one.name, one.kind))
+		if err != nil {
+			return nil, err
+		}
+		provider := repository.Provider{Name: one.name, Type: one.kind, Version: version}
+		providers = append(providers, map[string]string{"name": one.name, "type": string(one.kind), "url": provider.URL(c.repositoryDir())})
+	}
+	version, err := c.versionOf(certManagerFolder)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{
+		"providers": providers,
+		"cert-manager": map[string]string{
+			"version": version, "url": filepath.Join(c.repositoryDir(), certManagerFolder, version, certManagerFile),
+		},
+		// The check would look for newer versions of clusterctl on the network.
+		"CLUSTERCTL_DISABLE_VERSIONCHECK": "true",
+		// It does not exist, so that no file of the user overrides one in the repository.
+		"overridesFolder": filepath.Join(c.StateDir, "no-overrides"),
+	}, nil
+}
+
+// versionOf returns the only version of a folder in the repository.
+func (c Config) versionOf(folder string) (string, error) {
+	versions, err := filepath.Glob(filepath.Join(c.repositoryDir(), folder, "v*"))
+	if err != nil {
+		return "", err
+	}
+	if len(versions) != 1 {
+		return "", fmt.Errorf("%s has %d versions, want one", filepath.Join(c.repositoryDir(), folder), len(versions))
+	}
+	return filepath.Base(versions[0]), nil
+}
+
+// writeClusterctlConfig writes the configuration. Only its owner can read it, since it has the
+// token of the cloud.
+func (c Config) writeClusterctlConfig() error {
+	configuration, err := c.repository()
+	if err != nil {
+		return err
+	}
+	for variable, file := range map[string]string{"FOO_CLOUD_TOKEN_B64": c.cloudToken(), "FOO_CLOUD_CA_B64": c.cloudCA()} {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		configuration[variable] = base64.StdEncoding.EncodeToString(content)
+	}
+	configuration["FOO_CLOUD_ENDPOINT"] = c.httpsEndpoint()
+	// What the ClusterClasses and the runtime extension need of Cluster API's core.
+	configuration["CLUSTER_TOPOLOGY"], configuration["EXP_RUNTIME_SDK"] = "true", "true"
+	content, err := yaml.Marshal(configuration)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(c.clusterctlConfig(), content, 0o600)
+}
+
+// loadImages loads the images of all managers into the cloud, from which machines pull them.
+func loadImages(ctx context.Context, config Config) error {
+	archives, err := filepath.Glob(filepath.Join(config.repositoryDir(), "images", "*.tar"))
+	if err != nil {
+		return err
+	}
+	for _, archive := range archives {
+		load := exec.CommandContext(ctx, config.program("foocloud"), "image", "load", archive)
+		load.Env = []string{"FOO_CLOUD_ENDPOINT=" + config.cloudEndpoint(), "FOO_CLOUD_TOKEN_FILE=" + config.cloudToken()}
+		if output, err := load.CombinedOutput(); err != nil {
+			return fmt.Errorf("load images: %w: %s", err, output)
+		}
+	}
+	return nil
+}
+
+// initialize makes the cluster a management cluster, and returns once all managers are available.
+func initialize(ctx context.Context, config Config, say *printer) error {
+	if err := config.writeClusterctlConfig(); err != nil {
+		return err
+	}
+	say.waitingFor("clusterctl to install the providers")
+	ctx, cancel := context.WithTimeoutCause(ctx, config.Timeout, fmt.Errorf("the providers are not installed after %s", config.Timeout))
+	defer cancel()
+	arguments := []string{
+		"init", "--config=" + config.clusterctlConfig(), "--kubeconfig=" + config.workloadKubeconfig(),
+		"--wait-providers", fmt.Sprintf("--wait-provider-timeout=%d", int(config.Timeout.Seconds())),
+	}
+	for _, one := range installed {
+		arguments = append(arguments, "--"+one.flag+"="+one.name)
+	}
+	command := exec.CommandContext(ctx, config.program("tools/clusterctl"), arguments...)
+	command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + config.StateDir}
+	last, err := relay(command, say)
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("clusterctl init: %w: %s", err, last)
+	}
+	say.done("management cluster up: all providers are installed")
+	return nil
+}
+
+// relay runs a command, says what it logs, and returns its last line.
+func relay(command *exec.Cmd, say *printer) (string, error) {
+	reader, writer := io.Pipe()
+	command.Stderr = writer
+	ended := make(chan error, 1)
+	go func() { ended <- errors.Join(command.Run(), writer.Close()) }()
+	var last string
+	lines := bufio.NewScanner(reader)
+	advice := false
+	for lines.Scan() {
+		// It ends with an empty line and advice, which lacks the configuration that is needed here.
+		if advice = advice || lines.Text() == ""; !advice {
+			last = lines.Text()
+			say.done("clusterctl: " + last)
+		}
+	}
+	return last, <-ended
+}
+
+// managementSteps returns commands to continue with on a management cluster, ready to be copied.
+func managementSteps(config Config) string {
+	kubectl, clusterctl := config.kubernetes("kubectl"), config.program("tools/clusterctl")
+	settings := "--config " + config.clusterctlConfig()
+	return printed([]step{
+		{"Use the management cluster", fmt.Sprintf("export KUBECONFIG=%s\n  %s get pods --all-namespaces", config.workloadKubeconfig(), kubectl)},
+		{"Create a workload cluster", fmt.Sprintf("%s generate cluster first %s --flavor fast --kubernetes-version %s --control-plane-machine-count 1 --worker-machine-count 1 | %s apply -f -",
+			clusterctl, settings, config.KubernetesVersion, kubectl)},
+		{"Inspect it", clusterctl + " describe cluster first"},
+		{"Let the management cluster manage itself", fmt.Sprintf("%s move %s --kubeconfig %s --to-kubeconfig %s --namespace %s",
+			clusterctl, settings, config.managementKubeconfig(), config.workloadKubeconfig(), config.Namespace)},
+	})
+}
