@@ -83,6 +83,8 @@ const (
 	needsMachines            = "needs:machines"
 	// needsImages is for stories whose machines run Foo's own images.
 	needsImages = "needs:images"
+	// needsManagement is for stories with a management cluster whose managers are Pods.
+	needsManagement = "needs:management"
 )
 
 const suiteName = "Foo on real machines"

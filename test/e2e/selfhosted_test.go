@@ -1,0 +1,205 @@
+//go:build e2e
+
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// managers are the namespaces of the managers of a management cluster with Pods.
+var managers = []string{
+	"cert-manager", "capi-system", "capi-kubeadm-bootstrap-system",
+	"control-plane-foo-system", "infrastructure-foo-system", "runtime-extension-foo-system",
+}
+
+// hosted returns the management cluster with Pods that a quick start has made.
+func (m *management) hosted() *management {
+	GinkgoHelper()
+	other := *m
+	other.kubeconfig = m.env["FOO_PODS_KUBECONFIG"]
+	other.Client = newClient(other.kubeconfig)
+	return &other
+}
+
+// deploymentsAvailable waits until all Deployments of managers have all their replicas.
+func (m *management) deploymentsAvailable(ctx context.Context) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		for _, namespace := range managers {
+			var deployments appsv1.DeploymentList
+			g.Expect(m.List(ctx, &deployments, client.InNamespace(namespace))).To(Succeed())
+			g.Expect(deployments.Items).NotTo(BeEmpty(), namespace)
+			for _, one := range deployments.Items {
+				g.Expect(one.Status.ObservedGeneration).To(Equal(one.Generation), one.Name)
+				g.Expect(one.Status.AvailableReplicas).To(Equal(*one.Spec.Replicas), "%s/%s", namespace, one.Name)
+				g.Expect(one.Status.UpdatedReplicas).To(Equal(*one.Spec.Replicas), "%s/%s", namespace, one.Name)
+			}
+		}
+	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed(), "a manager is not available")
+}
+
+// managerPods returns the Pods of managers.
+func (m *management) managerPods(g Gomega, ctx context.Context) []corev1.Pod {
+	var pods []corev1.Pod
+	for _, namespace := range managers {
+		var list corev1.PodList
+		g.Expect(m.List(ctx, &list, client.InNamespace(namespace))).To(Succeed())
+		pods = append(pods, list.Items...)
+	}
+	return pods
+}
+
+// killManagers kills all Pods of managers at once.
+func (m *management) killManagers(ctx context.Context) {
+	GinkgoHelper()
+	before := m.managerPods(Default, ctx)
+	for i := range before {
+		Expect(client.IgnoreNotFound(m.Delete(ctx, &before[i], client.GracePeriodSeconds(0)))).To(Succeed())
+	}
+	Eventually(func(g Gomega) {
+		for _, pod := range m.managerPods(g, ctx) {
+			for _, old := range before {
+				g.Expect(pod.UID).NotTo(Equal(old.UID), "Pod %s is not gone", pod.Name)
+			}
+		}
+	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
+	m.deploymentsAvailable(ctx)
+}
+
+// expectRights expects that the API server has denied no request of a manager.
+func (m *management) expectRights(ctx context.Context) {
+	GinkgoHelper()
+	for _, pod := range m.managerPods(Default, ctx) {
+		logs := m.kubectl(ctx, "--namespace="+pod.Namespace, "logs", pod.Name, "--tail=-1")
+		Expect(logs).NotTo(ContainSubstring("is forbidden: User"), "%s/%s lacks a permission", pod.Namespace, pod.Name)
+	}
+}
+
+// loadNext loads Foo's images into the cloud under the names that the next release has for them.
+func (m *management) loadNext(ctx context.Context) {
+	GinkgoHelper()
+	for _, program := range []string{"manager", "runtime-extension", "etcd-snapshot"} {
+		cmd := command(ctx, "foocloud", "image", "load", "--name=ghcr.io/capfoo/cluster-api-provider-foo/"+program+":"+nextRelease,
+			filepath.Join(bin, "management/images", program+"-"+lastRelease+".tar"))
+		cmd.Env = append(cmd.Env, m.cloudEnv()...)
+		output(cmd)
+	}
+}
+
+// releases is clusterctl with the quick start's configuration, but with Foo's next release.
+func (c *clusterctl) releases() *clusterctl {
+	GinkgoHelper()
+	content, err := os.ReadFile(c.config)
+	Expect(err).NotTo(HaveOccurred())
+	current := regexp.MustCompile(`/management/([a-z-]+-foo)/` + regexp.QuoteMeta(lastRelease) + `/`)
+	Expect(current.Match(content)).To(BeTrue(), string(content))
+	config := filepath.Join(suiteDir, "next.yaml")
+	Expect(os.WriteFile(config, current.ReplaceAll(content, []byte("/release/$1/"+nextRelease+"/")), 0o600)).To(Succeed())
+	return &clusterctl{config: config, env: c.env}
+}
+
+// What a user does who wants a management cluster that lasts: real Pods with the images, roles,
+// webhooks and certificates that clusterctl installs, on Foo's own machines.
+var _ = Describe("A management cluster with Pods", Ordered, Label("management", "slow", needsManagement, needsNextRelease), func() {
+	var processes, pods *management
+	var ctl *clusterctl
+	var itself, first *cluster
+	AfterEach(func(ctx SpecContext) {
+		for _, m := range []*management{processes, pods} {
+			if m != nil && CurrentSpecReport().Failed() {
+				m.dump(ctx)
+			}
+		}
+	}, NodeTimeout(soon))
+
+	BeforeAll(func(ctx SpecContext) {
+		processes = &management{state: filepath.Join(suiteDir, "processes"), bridge: quickstartBridge}
+		processes.program = start(command(context.WithoutCancel(ctx), "foo", "quickstart", "--management", "--state-dir="+processes.state,
+			"--bridge="+quickstartBridge, "--network="+quickstartNetwork, "--kubernetes-version="+currentVersion, "--timeout="+clusterUp.String()))
+		DeferCleanup(processes.stop, NodeTimeout(clusterGone))
+		processes.connect(ctx)
+		pods = processes.hosted()
+	}, NodeTimeout(3*clusterUp))
+
+	It("comes up with one command", func(ctx SpecContext) {
+		AddReportEntry("quickstart", string(processes.program.said.Contents()))
+		pods.deploymentsAvailable(ctx)
+		// Its API server is not on the loopback interface, and no proxy can reach it.
+		ctl = &clusterctl{config: processes.env["FOO_CLUSTERCTL_CONFIG"], env: []string{"NO_PROXY=" + quickstartNetwork}}
+		itself = &cluster{management: processes, key: client.ObjectKey{Namespace: "default", Name: "hub"}, kubeconfig: filepath.Join(suiteDir, "itself.kubeconfig")}
+		itself.available(ctx)
+	}, NodeTimeout(clusterUp))
+
+	It("makes a workload cluster", func(ctx SpecContext) {
+		first = &cluster{management: pods, key: client.ObjectKey{Namespace: "default", Name: "first"}, kubeconfig: filepath.Join(suiteDir, "first.kubeconfig")}
+		manifest := filepath.Join(suiteDir, "first.yaml")
+		Expect(os.WriteFile(manifest, []byte(ctl.generate(ctx, pods, first.key, lastRelease, "fast")), 0o600)).To(Succeed())
+		pods.kubectl(ctx, "apply", "--filename="+manifest)
+		first.available(ctx)
+		first.nodesReady(ctx, 1, 1)
+		pods.expectRights(ctx)
+	}, NodeTimeout(2*clusterUp))
+
+	It("manages itself after a move", func(ctx SpecContext) {
+		before := itself.footprint(ctx, processes)
+		ctl.run(ctx, processes, "move", "--namespace=default", "--to-kubeconfig="+pods.kubeconfig)
+		itself.arrived(ctx, processes, pods)
+		Expect(itself.footprint(ctx, processes)).To(Equal(before), "the move has changed the cluster")
+	}, NodeTimeout(2*clusterUp))
+
+	It("upgrades Foo without replacing a Machine", func(ctx SpecContext) {
+		before := processes.instances(ctx)
+		machines := uidsOf(append(itself.machines(Default, ctx), first.machines(Default, ctx)...))
+		processes.loadNext(ctx)
+		next := ctl.releases()
+		next.run(ctx, pods, "upgrade", "apply", "--control-plane=foo:"+nextRelease, "--infrastructure=foo:"+nextRelease,
+			"--runtime-extension=foo:"+nextRelease, "--wait-providers")
+		pods.deploymentsAvailable(ctx)
+		for _, pod := range pods.managerPods(Default, ctx) {
+			if strings.HasSuffix(pod.Namespace, "-foo-system") && pod.DeletionTimestamp.IsZero() {
+				Expect(pod.Spec.Containers[0].Image).To(HaveSuffix(":" + nextRelease))
+			}
+		}
+		first.scaleWorkers(ctx, 2)
+		first.nodesReady(ctx, 1, 2)
+		for _, one := range []*cluster{itself, first} {
+			one.available(ctx)
+			Eventually(func(g Gomega) { one.expectSettledStatus(g, ctx, 1, currentVersion) }).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
+		}
+		Expect(uidsOf(append(itself.machines(Default, ctx), first.machines(Default, ctx)...)).IsSuperset(machines)).To(BeTrue(), "the upgrade has replaced Machines")
+		Expect(processes.instances(ctx).IsSuperset(before)).To(BeTrue(), "the upgrade has replaced instances")
+		pods.expectRights(ctx)
+	}, NodeTimeout(3*clusterUp))
+
+	It("continues after all its managers were killed", func(ctx SpecContext) {
+		pods.killManagers(ctx)
+		first.scaleWorkers(ctx, 1)
+		first.nodesReady(ctx, 1, 1)
+		for _, one := range []*cluster{itself, first} {
+			one.available(ctx)
+			Eventually(func(g Gomega) {
+				var now clusterv1.Cluster
+				g.Expect(one.Get(ctx, one.key, &now)).To(Succeed())
+				expectCondition(g, now.Status.Conditions, clusterv1.ClusterRemoteConnectionProbeCondition, metav1.ConditionTrue)
+				one.expectSettledStatus(g, ctx, 1, currentVersion)
+			}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
+		}
+		pods.kubectl(ctx, "--namespace=default", "delete", "cluster", "first")
+		Expect(processes.instances(ctx)).To(HaveLen(2), "the machines of the management cluster")
+	}, NodeTimeout(3*clusterUp))
+})
