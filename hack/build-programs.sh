@@ -24,8 +24,8 @@ build foo ./cmd/foo
 build foocloud ./cmd/foocloud
 (cd node/agent && build foonode .)
 hack/build-runtime.sh "$output/runtime"
-for version in "$@"; do
-  hack/build-node.sh "$version" "$output/kubernetes/$version"
+for kubernetes in "$@"; do
+  hack/build-node.sh "$kubernetes" "$output/kubernetes/$kubernetes"
 done
 cd hack/tools
 flags="-X sigs.k8s.io/cluster-api/version.gitVersion=$(go list -m -f '{{.Version}}' sigs.k8s.io/cluster-api)"

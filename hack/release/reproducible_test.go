@@ -106,7 +106,7 @@ func smallSources(t *testing.T) string {
 func buildSmall(t *testing.T, folder string, settings ...string) map[string][sha256.Size]byte {
 	t.Helper()
 	output := t.TempDir()
-	execute(t, folder, "env", append(settings, "hack/build-programs.sh", "amd64", output, kubernetesVersion)...)
+	execute(t, folder, "env", append(settings, "hack/build-programs.sh", "amd64", output, version, kubernetesVersion)...)
 	g := NewWithT(t)
 	sums := map[string][sha256.Size]byte{}
 	for path, content := range contents(g, output) {
