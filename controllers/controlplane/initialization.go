@@ -18,7 +18,8 @@ import (
 // API server says whether the control plane is initialized.
 const initTimeout = 5 * time.Minute
 
-// evidence collects what may prove that the control plane has been initialized.
+// evidence collects what may prove that the control plane has been initialized, whatever its API
+// server says.
 func (s *scope) evidence() plan.Evidence {
 	result := plan.Evidence{
 		Status:   ptr.Deref(s.controlPlane.Status.Initialization.ControlPlaneInitialized, false),
@@ -29,7 +30,6 @@ func (s *scope) evidence() plan.Evidence {
 		_, marked := machine.Annotations[controlplanev1.InitializedAnnotation]
 		result.Marked = result.Marked || marked
 		result.Joining = result.Joining || s.joins(machine)
-		result.Node = result.Node || s.unanswered && s.hasOldNode(machine)
 	}
 	return result
 }

@@ -71,8 +71,6 @@ type scope struct {
 	workloadLooked bool
 	// watching says that the Nodes and Pods of the workload cluster are watched.
 	watching bool
-	// unanswered says that the API server did not say whether the control plane is initialized.
-	unanswered bool
 	// newlyInitialized says that this reconcile found the control plane initialized and did not look
 	// further.
 	newlyInitialized bool
@@ -344,11 +342,12 @@ func (r *Reconciler) observeInitialized(ctx context.Context, s *scope) (pending 
 	return false
 }
 
-// noAnswer notes that the API server does not say whether the control plane is initialized, so that
-// a Node may prove it.
+// noAnswer lets a Node prove that the control plane is initialized, because its API server does not
+// say whether it is.
 func (s *scope) noAnswer() {
-	s.unanswered = true
-	s.initialized = s.initialized || s.evidence().Initialized()
+	evidence := s.evidence()
+	evidence.Node = slices.ContainsFunc(s.machines, s.hasOldNode)
+	s.initialized = s.initialized || evidence.Initialized()
 }
 
 // milestone returns what kubeadm init must have reached for the control plane to be initialized.
