@@ -7,7 +7,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -103,8 +102,6 @@ func guard(key string, next http.Handler) http.Handler {
 			return
 		}
 		sent := api.NewError(&cloud.UnauthorizedError{Message: "the key is not valid; open the address that foocloud console printed last"})
-		w.Header().Set("Content-Type", api.JSON)
-		w.WriteHeader(sent.Status())
-		_ = json.NewEncoder(w).Encode(sent) // the caller has gone if this fails
+		_ = api.Send(w, sent.Status(), sent) // the caller has gone if this fails
 	})
 }

@@ -4,7 +4,6 @@
 package client
 
 import (
-	"encoding/json"
 	"io"
 	"log"
 	"net/http"
@@ -34,9 +33,7 @@ func (c *Client) Forward() (http.Handler, error) {
 				err = c.transportError(r.Context(), err)
 			}
 			sent := api.NewError(err)
-			w.Header().Set("Content-Type", api.JSON)
-			w.WriteHeader(sent.Status())
-			_ = json.NewEncoder(w).Encode(sent) // the caller has gone if this fails
+			_ = api.Send(w, sent.Status(), sent) // the caller has gone if this fails
 		},
 	}, nil
 }

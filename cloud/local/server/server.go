@@ -248,9 +248,7 @@ func unknown(w http.ResponseWriter, r *http.Request) {
 }
 
 func send(w http.ResponseWriter, status int, body any) {
-	w.Header().Set("Content-Type", api.JSON)
-	w.WriteHeader(status)
-	if err := json.NewEncoder(w).Encode(body); err != nil {
+	if err := api.Send(w, status, body); err != nil {
 		klog.Background().V(1).Info("Caller went before it had its answer", "reason", err.Error())
 	}
 }
