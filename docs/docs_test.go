@@ -1,10 +1,10 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package docs_test checks the pages at the root and those of docs/ and examples/ against the
-// sources: links and their headings are not broken, the make targets and repository files that pages
-// name exist, docs/README.md links every page, and docs/layout.md names every folder. The packages
-// of foo and foocloud check the commands.
+// Package docs_test checks the pages at the root, in docs/ and in examples/ against the sources:
+// links and their headings are not broken, the make targets and repository files that pages name
+// exist, docs/README.md links every page, and docs/layout.md names every folder. The packages of foo
+// and foocloud check the commands.
 //
 // Limits: it does not check whether what a page says about them is true.
 package docs_test

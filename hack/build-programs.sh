@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the programs of a release for one architecture:
 #   hack/build-programs.sh arm64 bin/programs/arm64 v0.1.0 v1.36.3...
-# The first version is Foo's own, and the others are Kubernetes'. If there is none of Kubernetes, it builds only what has an image of its own.
+# The first version is Foo's own. The others are versions of Kubernetes; without them, it builds only what has an image of its own.
 set -euo pipefail
 
 architecture=$1

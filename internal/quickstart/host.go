@@ -80,8 +80,8 @@ func (c Config) checkBuilt(path string, wrong *problems) {
 	}
 }
 
-// installed reports whether the programs are those of a release, which have their version beside
-// them, and not built from sources.
+// installed reports whether the programs came with a release, which has its version beside them, and
+// were not built from sources.
 func (c Config) installed() bool {
 	_, err := os.Stat(filepath.Join(c.BinDir, "VERSION"))
 	return err == nil

@@ -26,8 +26,8 @@ const (
 	certManagerFile   = "cert-manager.yaml"
 )
 
-// installed are the providers of a management cluster, by the flag of clusterctl init.
-var installed = []struct {
+// podProviders are the providers of a management cluster, by the flag of clusterctl init.
+var podProviders = []struct {
 	flag, name string
 	kind       clusterctlv1.ProviderType
 }{
@@ -52,8 +52,8 @@ func (c Config) initialized() bool {
 
 // repository returns the part of clusterctl's configuration about the repository.
 func (c Config) repository() (map[string]any, error) {
-	providers := make([]map[string]string, 0, len(installed))
-	for _, one := range installed {
+	providers := make([]map[string]string, 0, len(podProviders))
+	for _, one := range podProviders {
 		version, err := c.versionOf(clusterctlv1.ManifestLabel(one.name, one.kind))
 		if err != nil {
 			return nil, err
@@ -141,7 +141,7 @@ func initialize(ctx context.Context, config Config, say *printer) error {
 		"init", "--config=" + config.clusterctlConfig(), "--kubeconfig=" + config.workloadKubeconfig(),
 		"--wait-providers", fmt.Sprintf("--wait-provider-timeout=%d", int(config.Timeout.Seconds())),
 	}
-	for _, one := range installed {
+	for _, one := range podProviders {
 		arguments = append(arguments, "--"+one.flag+"="+one.name)
 	}
 	command := exec.CommandContext(ctx, config.program("tools/clusterctl"), arguments...)

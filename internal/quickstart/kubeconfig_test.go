@@ -80,7 +80,7 @@ func TestKubeconfigOfTheUsersChoice(t *testing.T) {
 	g.Expect(MergeKubeconfig(KubeconfigFiles(chosen), "demo", []byte("{}"))).To(MatchError(ContainSubstring("not complete")))
 }
 
-// With sudo, the files are those of the user who ran it.
+// With sudo, the files belong to the user who ran it.
 func TestKubeconfigOfSudoer(t *testing.T) {
 	g := NewWithT(t)
 	home := t.TempDir()

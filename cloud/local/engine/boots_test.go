@@ -15,6 +15,15 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/engine"
 )
 
+// startWith starts an engine that boots this many instances at the same time.
+func startWith(t *testing.T, boots int) *host {
+	t.Helper()
+	h := newHost(t)
+	h.boots = boots
+	h.start()
+	return h
+}
+
 // order makes instances, one after the other, and returns their IDs.
 func (h *host) order(count int) []string {
 	var ids []string
@@ -48,10 +57,7 @@ const (
 
 func TestOnlySomeInstancesBootAtTheSameTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHost(t)
-		h.boots = 2
-		h.start()
-		defer h.stop()
+		h := startWith(t, 2)
 		ids := h.order(7)
 		h.Expect(h.states(ids)).To(Equal([]string{runs, runs, waits, waits, waits, waits, waits}))
 		h.machines.Report(ids[1], cloud.Bootstrap{State: cloud.BootstrapRunning})
@@ -74,10 +80,7 @@ func TestOnlySomeInstancesBootAtTheSameTime(t *testing.T) {
 
 func TestATenantCannotKeepOthersFromBooting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHost(t)
-		h.boots = 2
-		h.start()
-		defer h.stop()
+		h := startWith(t, 2)
 		ids := h.order(6)
 		other := h.engine.Tenant("b")
 		made, err := other.EnsureInstance(ctx, cloud.InstanceSpec{Name: "one", Hostname: "one", InstanceTemplate: template()})
@@ -93,10 +96,7 @@ func TestATenantCannotKeepOthersFromBooting(t *testing.T) {
 
 func TestAnInstanceThatStartsAgainWaitsAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHost(t)
-		h.boots = 1
-		h.start()
-		defer h.stop()
+		h := startWith(t, 1)
 		first := h.order(1)
 		h.machines.Report(first[0], cloud.Bootstrap{State: cloud.BootstrapSucceeded})
 		second := h.instance("second").ID

@@ -82,8 +82,8 @@ func (b *Bridge) connectHost() error {
 }
 
 // addHost creates the pair of interfaces, and returns the host's end and the bridge's end. The
-// host's end gets its mark in a namespace that lasts no longer than this call. So a
-// daemon that is killed in between leaves the host no interface without a mark.
+// host's end gets its mark in a namespace that lasts no longer than this call. So a daemon that is
+// killed in between leaves the host no interface without a mark.
 func (b *Bridge) addHost() (link, port netlink.Link, err error) {
 	// One end may be left of a pair whose other end was in a namespace that is gone.
 	if err := errors.Join(disconnectHost(b.options), b.removePort()); err != nil {

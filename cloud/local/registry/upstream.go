@@ -89,8 +89,8 @@ func proxyAddresses() map[string]bool {
 	return addresses
 }
 
-// secure returns an error for a redirect to plain HTTP. The metadata service of a
-// cloud may have an ordinary address, but it has no certificate.
+// secure returns an error for a redirect to plain HTTP. The metadata service of a cloud may have an
+// ordinary address, but it has no certificate.
 func secure(next *http.Request, before []*http.Request) error {
 	if next.URL.Scheme != "https" {
 		return fmt.Errorf("it redirects to %s without encryption: %w", next.URL.Host, errNotThere)
