@@ -20,7 +20,7 @@ type boots struct {
 
 	mu      sync.Mutex
 	booting map[string]int // instances, by tenant
-	waiting []*boot        // in the order in which they came
+	waiting []*boot        // the last to come is first
 }
 
 // boot is an instance that boots or waits for that.
@@ -39,13 +39,15 @@ func (b *boots) enter(tenant string) *boot {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	entered := &boot{all: b, tenant: tenant, turn: make(chan struct{})}
-	b.waiting = append(b.waiting, entered)
+	b.waiting = slices.Insert(b.waiting, 0, entered)
 	b.admit()
 	return entered
 }
 
 // admit gives free places to those who wait. The tenant with the fewest booting instances is next,
-// so that none can keep others from booting.
+// so that none can keep others from booting. Of its instances, the last to come is: the control
+// planes of new clusters come first, and the workers of a cluster once it has one. So clusters that
+// have begun are completed before others begin, and fewer of them share the CPUs.
 func (b *boots) admit() {
 	for len(b.waiting) > 0 && (b.limit == 0 || b.total() < b.limit) {
 		next := slices.MinFunc(b.waiting, func(x, y *boot) int { return b.booting[x.tenant] - b.booting[y.tenant] })
