@@ -22,6 +22,7 @@ func (a *agent) prepare() error {
 		setKernel,
 		func() error { return configureRuntime(runtimeConfigFolder, runtimeSettings()) },
 		func() error { return kubelet.WriteConfig(kubelet.ConfigFolder, kubeletSettings()) },
+		func() error { return kubelet.WriteServingCertificate(kubelet.PKIFolder, a.instance.Hostname) },
 	} {
 		a.reportOf(step())
 	}
