@@ -25,9 +25,9 @@ log=$output.log
 packages=linux-image-amd64,systemd-sysv,dbus,openssh-server,curl,iproute2,procps,ca-certificates,runc
 mmdebstrap --variant=important --architectures=amd64 --include="$packages" \
   --customize-hook='rm "$1"/etc/hostname; echo debian > "$1"/etc/hostname; echo "127.0.1.1 debian" >> "$1"/etc/hosts' \
-  --customize-hook='printf "LABEL=root / ext4 defaults 0 1\nLABEL=foo /opt/foo ext4 ro,nofail 0 2\n" > "$1"/etc/fstab' \
+  --customize-hook='printf "LABEL=root / ext4 defaults 0 1\nLABEL=download /media ext4 ro,nofail 0 2\n" > "$1"/etc/fstab' \
   --customize-hook='printf "[Match]\nName=e*\n[Network]\nDHCP=yes\n" > "$1"/etc/systemd/network/uplink.network' \
-  --customize-hook='mkdir -p "$1"/opt/foo; chroot "$1" systemctl enable systemd-networkd ssh' \
+  --customize-hook='chroot "$1" systemctl enable systemd-networkd ssh' \
   --customize-hook='rm -rf "$1"/var/cache/apt/* "$1"/var/lib/apt/lists/*' \
   "$suite" "$work/root.tar" "${sources[@]}" 2>"$log" || { tail -20 "$log" >&2; echo "the full log is in $log" >&2; exit 1; }
 mkdir "$work/root" "$work/machine"

@@ -35,6 +35,36 @@ write_files:
 runcmd:
 - kubeadm init --config /run/kubeadm.yaml
 `
+	// webServer is reached through port 30080 of every node. Its image is on every machine.
+	webServer = `
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: web}
+data:
+  Corefile: ".:5353 { health :8080 }"
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - {name: web, image: IMAGE, args: [-conf, /etc/web/Corefile], volumeMounts: [{name: web, mountPath: /etc/web}]}
+      volumes:
+      - {name: web, configMap: {name: web}}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec:
+  type: NodePort
+  selector: {app: web}
+  ports:
+  - {port: 80, targetPort: 8080, nodePort: 30080}
+`
 	// greedyData asks for memory without end.
 	greedyData = `#cloud-config
 runcmd:
@@ -43,12 +73,15 @@ runcmd:
 )
 
 // A machine of a user has systemd and cgroup v2, which the machine of this suite may lack.
-var _ = DescribeTableSubtree("A machine with Debian", Label("distribution", "slow", needsMachines), Ordered, func(release string) {
+var _ = DescribeTableSubtree("A machine with Debian", Label("distribution", "slow", needsMachines, needsArchive), Ordered, func(release string) {
 	var (
 		v *virtualMachine
 		// control is the ID of the instance with a control plane.
 		control string
+		// untouched has the traces of Foo on the machine before it was installed.
+		untouched string
 	)
+	const traces = "ip -brief link | cut -d' ' -f1; findmnt --list --noheadings --output TARGET; find /sys/fs/cgroup -maxdepth 1 -type d; ls /var/lib /usr/local/*"
 
 	// client runs curl against the cloud.
 	client := func(ctx SpecContext, path string, args ...string) string {
@@ -94,20 +127,36 @@ var _ = DescribeTableSubtree("A machine with Debian", Label("distribution", "slo
 		Expect(v.run(ctx, "stat --file-system --format=%T /sys/fs/cgroup")).To(Equal("cgroup2fs"))
 	}, NodeTimeout(soon))
 
-	It("brings up a cluster with the quick start, and has nothing of it left at the end", func(ctx SpecContext) {
-		const traces = "ip -brief link | cut -d' ' -f1; findmnt --list --noheadings --output TARGET; find /sys/fs/cgroup -maxdepth 1 -type d; ls /var/lib"
+	It("installs the archive", func(ctx SpecContext) {
+		untouched = v.run(ctx, traces)
+		started := time.Now()
+		Expect(v.run(ctx, "sh /media/install.sh")).To(ContainSubstring("sudo /usr/local/bin/foo "))
+		AddReportEntry("archive", fmt.Sprintf("%d MiB, installed in %s", v.download>>20, time.Since(started).Round(time.Second)))
+	}, NodeTimeout(emulated))
+
+	It("creates a cluster that serves a web page, and has nothing of it left once it is deleted", func(ctx SpecContext) {
 		before := v.run(ctx, traces)
-		said := v.run(ctx, "/opt/foo/bin/foo quickstart --exit --worker-machine-count=1 --timeout=40m")
-		Expect(said).To(ContainSubstring("available"))
+		started := time.Now()
+		v.run(ctx, "foo create cluster demo --worker-machine-count=1 --timeout=40m")
+		AddReportEntry("cluster", "created in "+time.Since(started).Round(time.Second).String())
+		kubectl := func(args string) string {
+			return v.run(ctx, "/usr/local/lib/foo/kubernetes/*/kubectl --context foo-demo "+args)
+		}
+		image := kubectl("--namespace kube-system get deployment coredns --output=jsonpath={.spec.template.spec.containers[0].image}")
+		kubectl("apply --filename=- <<'END'\n" + strings.Replace(webServer, "IMAGE", image, 1) + "\nEND")
+		kubectl("rollout status deployment/web --timeout=40m")
+		for _, node := range strings.Fields(kubectl(`get nodes --output='jsonpath={.items[*].status.addresses[?(@.type=="InternalIP")].address}'`)) {
+			v.eventually(ctx, "curl --silent --show-error --fail --max-time 30 http://"+node+":30080/health").Should(Equal("OK"))
+		}
+		Expect(v.run(ctx, "foo delete cluster demo")).To(ContainSubstring("the last cluster"))
 		Expect(v.run(ctx, traces)).To(Equal(before))
-	}, NodeTimeout(2*emulated))
+	}, NodeTimeout(3*emulated))
 
 	It("runs the cloud as a service, with an instance that is a cluster", func(ctx SpecContext) {
-		v.run(ctx, "ln -s /opt/foo/bin /usr/lib/foo && cp /opt/foo/packaging/foocloud.service /etc/systemd/system/ && systemctl daemon-reload")
 		v.run(ctx, "systemctl enable --now foocloud")
 		v.eventually(ctx, "test -S /var/lib/foocloud/foocloud.sock && systemctl is-active foocloud").Should(Equal("active"))
 		made := create(ctx, "control", controlPlaneData)
-		Expect(made.Bootstrap.State).To(Equal(cloud.BootstrapSucceeded), func() string { return v.run(ctx, "/opt/foo/bin/foocloud logs "+made.ID) })
+		Expect(made.Bootstrap.State).To(Equal(cloud.BootstrapSucceeded), func() string { return v.run(ctx, "foocloud logs "+made.ID) })
 		control = made.ID
 		v.run(ctx, inside(ctx, "create configmap precious --from-literal=key=value"))
 	}, NodeTimeout(2*emulated))
@@ -117,7 +166,7 @@ var _ = DescribeTableSubtree("A machine with Debian", Label("distribution", "slo
 		Expect(v.run(ctx, limits)).To(Equal("2147483648\n200000 100000"))
 		first := firstProcess(ctx, control)
 		greedy := create(ctx, "greedy", greedyData)
-		Expect(v.run(ctx, "/opt/foo/bin/foocloud logs "+greedy.ID)).To(ContainSubstring("tail ended with 137"))
+		Expect(v.run(ctx, "foocloud logs "+greedy.ID)).To(ContainSubstring("tail ended with 137"))
 		Expect(v.run(ctx, inside(ctx, "get --raw /livez"))).To(Equal("ok"))
 		Expect(firstProcess(ctx, control)).To(Equal(first))
 	}, NodeTimeout(emulated))
@@ -126,7 +175,7 @@ var _ = DescribeTableSubtree("A machine with Debian", Label("distribution", "slo
 		first := firstProcess(ctx, control)
 		Expect(first).NotTo(BeEmpty())
 		v.run(ctx, "systemctl restart foocloud")
-		v.eventually(ctx, "systemctl is-active foocloud && /opt/foo/bin/foocloud instances").Should(ContainSubstring(control))
+		v.eventually(ctx, "systemctl is-active foocloud && foocloud instances").Should(ContainSubstring(control))
 		Expect(firstProcess(ctx, control)).To(Equal(first))
 		command := inside(ctx, "get configmap precious --output=jsonpath={.data.key}")
 		v.eventually(ctx, command).Should(Equal("value"))
@@ -140,6 +189,12 @@ var _ = DescribeTableSubtree("A machine with Debian", Label("distribution", "slo
 		v.eventually(ctx, command).Should(Equal("value"))
 		Expect(v.run(ctx, inside(ctx, "get --raw /livez"))).To(Equal("ok"))
 	}, NodeTimeout(2*emulated))
+
+	It("removes everything", func(ctx SpecContext) {
+		v.run(ctx, "systemctl disable --now foocloud && foocloud destroy --yes && rm -rf /var/lib/foocloud")
+		Expect(v.run(ctx, "/usr/local/lib/foo/install.sh --uninstall")).To(ContainSubstring("Removed Foo"))
+		Expect(v.run(ctx, traces)).To(Equal(untouched))
+	}, NodeTimeout(emulated))
 },
 	Entry("12", "bookworm"),
 	Entry("13", "trixie"),

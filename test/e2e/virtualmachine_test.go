@@ -25,14 +25,16 @@ import (
 // is 10 to 20 times slower.
 const emulated = 40 * time.Minute
 
-// virtualMachine is a machine of a user: a Debian with its own kernel and systemd, and Foo's
-// programs in /opt/foo. It reaches neither this machine nor the internet.
+// virtualMachine is a machine of a user: a Debian with its own kernel and systemd, and a release of
+// Foo in /media. It reaches neither this machine nor the internet.
 type virtualMachine struct {
 	// folder holds its disk, its console's output and the key of its root user.
 	folder string
 	// port is the port of its SSH server on the loopback interface of this machine.
 	port int32
 	qemu *daemon
+	// download is the size of the release's archive in bytes.
+	download int64
 }
 
 // newVirtualMachine starts a machine with a release of Debian, and waits until it is up.
@@ -45,7 +47,7 @@ func newVirtualMachine(ctx context.Context, release string) *virtualMachine {
 	Expect(err).NotTo(HaveOccurred())
 	built := filepath.Join(bin, "machines", release)
 	v.host(ctx, "qemu-img", "create", "-q", "-f", "qcow2", "-F", "raw", "-b", filepath.Join(built, "disk.img"), v.file("disk.qcow2"))
-	v.pack(ctx)
+	v.download = v.pack(ctx)
 
 	v.qemu = start(v.command(context.WithoutCancel(ctx), "qemu-system-x86_64",
 		"-machine", "q35", "-accel", accelerator(), "-cpu", "max", "-smp", "2", "-m", "8G", "-nodefaults", "-display", "none",
@@ -54,7 +56,7 @@ func newVirtualMachine(ctx context.Context, release string) *virtualMachine {
 		"-append", "root=LABEL=root rw console=ttyS0 net.ifnames=0",
 		"-smbios", "type=11,value=io.systemd.credential.binary:ssh.authorized_keys.root="+base64.StdEncoding.EncodeToString(key),
 		"-drive", "if=virtio,file="+v.file("disk.qcow2"),
-		"-drive", "if=virtio,format=raw,readonly=on,file="+v.file("programs.img"),
+		"-drive", "if=virtio,format=raw,readonly=on,file="+v.file("download.img"),
 		"-nic", fmt.Sprintf("user,model=virtio-net-pci,restrict=on,hostfwd=tcp:127.0.0.1:%d-:22", v.port)))
 	v.wait(ctx)
 	return v
@@ -72,22 +74,22 @@ func accelerator() string {
 
 func (v *virtualMachine) file(name string) string { return filepath.Join(v.folder, name) }
 
-// pack writes the disk with Foo's programs, as docs/getting-started.md has them under /opt/foo.
-func (v *virtualMachine) pack(ctx context.Context) {
+// pack writes the disk with what a user downloads, and returns the size of the archive in bytes.
+func (v *virtualMachine) pack(ctx context.Context) int64 {
 	GinkgoHelper()
-	programs := v.file("programs")
-	for _, folder := range []string{"bin/kubernetes", "bin/systems"} {
-		Expect(os.MkdirAll(filepath.Join(programs, folder), 0o755)).To(Succeed())
-	}
-	for _, name := range []string{"foocloud", "foonode", "foo", "manager", "manifests", "tools", "system", "kubernetes/" + currentVersion} {
-		v.host(ctx, "cp", "-al", filepath.Join(bin, name), filepath.Join(programs, "bin", filepath.Dir(name))+"/")
-	}
-	system, err := os.Readlink(filepath.Join(bin, "system"))
+	archives, err := filepath.Glob(filepath.Join(bin, "archive/packages/foo-*-linux-amd64.tar.gz"))
 	Expect(err).NotTo(HaveOccurred())
-	v.host(ctx, "cp", "-al", filepath.Join(bin, system), filepath.Join(programs, "bin", filepath.Dir(system))+"/")
-	v.host(ctx, "cp", "-a", filepath.Join(bin, "..", "packaging"), programs+"/")
-	v.host(ctx, "mke2fs", "-q", "-t", "ext4", "-L", "foo", "-d", programs, v.file("programs.img"), "6G")
-	Expect(os.RemoveAll(programs)).To(Succeed())
+	Expect(archives).To(HaveLen(1))
+	download := v.file("download")
+	Expect(os.Mkdir(download, 0o755)).To(Succeed())
+	for _, file := range []string{archives[0], filepath.Join(bin, "archive/packages/install.sh"), filepath.Join(bin, "archive/SHA256SUMS")} {
+		v.host(ctx, "cp", "-al", file, download+"/")
+	}
+	v.host(ctx, "mke2fs", "-q", "-t", "ext4", "-L", "download", "-d", download, v.file("download.img"), "1G")
+	Expect(os.RemoveAll(download)).To(Succeed())
+	info, err := os.Stat(archives[0])
+	Expect(err).NotTo(HaveOccurred())
+	return info.Size()
 }
 
 // command returns a program of this machine.
@@ -134,7 +136,7 @@ func (v *virtualMachine) wait(ctx context.Context) {
 		if v.qemu.ended() {
 			return "", StopTrying("qemu ended: " + string(v.qemu.said.Contents()))
 		}
-		said, err := v.try(ctx, "systemctl is-system-running --wait; mountpoint /opt/foo")
+		said, err := v.try(ctx, "systemctl is-system-running --wait; mountpoint /media")
 		return said, err
 	}).WithTimeout(emulated).WithPolling(5*time.Second).Should(HavePrefix("running"), "its console is in %s", v.file("console.log"))
 }
