@@ -52,7 +52,7 @@ sed -e "s#^root = .*#root = \"$work/root\"#; s#^state = .*#state = \"$work/state
   -e '/^imports/d' node/runtime/etc/containerd/config.toml > "$work/config.toml"
 "$native/runtime/containerd" --config "$work/config.toml" 2> "$work/log" &
 pid=$!
-ctr() { "$native/runtime/ctr" --address "$work/containerd.sock" --namespace k8s.io "$@"; }
+ctr() { CONTAINERD_SUPPRESS_DEPRECATION_WARNINGS=1 "$native/runtime/ctr" --address "$work/containerd.sock" --namespace k8s.io "$@"; }
 until ctr version > /dev/null 2>&1; do
   kill -0 "$pid" 2> /dev/null || { cat "$work/log" >&2; exit 1; }
 done
