@@ -4,7 +4,10 @@
 package engine_test
 
 import (
+	"os"
+	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -17,15 +20,38 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 )
 
-// fillDisk makes every write to a file fail, as on a full disk, until the returned function is called.
-func fillDisk(t *testing.T) (makeRoom func()) {
+// fillDisk makes the store's writes fail, as on a full disk, until the returned function is called.
+func (h *host) fillDisk(t *testing.T) (makeRoom func()) {
 	t.Helper()
-	var limit unix.Rlimit
-	set := func(limit unix.Rlimit) { NewWithT(t).Expect(unix.Setrlimit(unix.RLIMIT_FSIZE, &limit)).To(Succeed()) }
-	NewWithT(t).Expect(unix.Getrlimit(unix.RLIMIT_FSIZE, &limit)).To(Succeed())
-	set(unix.Rlimit{Max: limit.Max})
-	t.Cleanup(func() { set(limit) })
-	return func() { set(limit) }
+	database := h.descriptor(h.database)
+	kept, err := unix.FcntlInt(uintptr(database), unix.F_DUPFD_CLOEXEC, 0)
+	h.Expect(err).NotTo(HaveOccurred())
+	full, err := unix.Open("/dev/full", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	h.Expect(err).NotTo(HaveOccurred())
+	become := func(descriptor int) { h.Expect(unix.Dup3(descriptor, database, unix.O_CLOEXEC)).To(Succeed()) }
+	makeRoom = sync.OnceFunc(func() {
+		become(kept)
+		h.Expect(unix.Close(kept)).To(Succeed())
+	})
+	become(full)
+	h.Expect(unix.Close(full)).To(Succeed())
+	t.Cleanup(makeRoom)
+	return makeRoom
+}
+
+// descriptor returns the descriptor of a file that this process has open.
+func (h *host) descriptor(path string) int {
+	entries, err := os.ReadDir("/proc/self/fd")
+	h.Expect(err).NotTo(HaveOccurred())
+	for _, entry := range entries {
+		if target, err := os.Readlink("/proc/self/fd/" + entry.Name()); err == nil && target == path {
+			number, err := strconv.Atoi(entry.Name())
+			h.Expect(err).NotTo(HaveOccurred())
+			return number
+		}
+	}
+	h.Expect(false).To(BeTrue(), path+" is not open")
+	return -1
 }
 
 // countRefusals counts what the engine logs because the store refused a change.
@@ -33,7 +59,7 @@ func countRefusals(t *testing.T) *atomic.Int64 {
 	t.Helper()
 	var count atomic.Int64
 	klog.SetLogger(funcr.New(func(_, line string) {
-		if strings.Contains(line, unix.EFBIG.Error()) {
+		if strings.Contains(line, unix.ENOSPC.Error()) {
 			count.Add(1)
 		}
 	}, funcr.Options{}))
@@ -49,7 +75,7 @@ func TestAReportWaitsForRoomOnTheDisk(t *testing.T) {
 		made := h.instance("one")
 		h.becomes(made.ID, cloud.InstanceRunning)
 		synctest.Wait()
-		makeRoom := fillDisk(t)
+		makeRoom := h.fillDisk(t)
 		h.machines.Report(made.ID, cloud.Bootstrap{State: cloud.BootstrapSucceeded})
 		synctest.Wait()
 		h.Expect(refusals.Load()).To(BeEquivalentTo(1))
@@ -69,7 +95,7 @@ func TestTriesAreFewWhileTheDiskIsFull(t *testing.T) {
 	h.start()
 	made := h.instance("one")
 	h.becomes(made.ID, cloud.InstanceRunning)
-	makeRoom := fillDisk(t)
+	makeRoom := h.fillDisk(t)
 	h.machines.Die(made.ID, "killed")
 	h.Eventually(refusals.Load, soon).Should(BeEquivalentTo(1))
 	h.Consistently(refusals.Load, "200ms").Should(BeNumerically("<=", 2))

@@ -29,6 +29,7 @@ var ctx = context.Background()
 // host is a machine on which an engine can be killed and restarted.
 type host struct {
 	*GomegaWithT
+	database  string // path of the store's file
 	store     *store.Store
 	machines  *fake.Machines
 	balancers *fake.Balancers
@@ -43,7 +44,8 @@ func newHost(t *testing.T) *host {
 	t.Helper()
 	h := &host{GomegaWithT: NewWithT(t), machines: fake.NewMachines(), balancers: fake.NewBalancers(), stop: func() {}}
 	var err error
-	h.store, err = store.Open(filepath.Join(t.TempDir(), "state.db"))
+	h.database = filepath.Join(t.TempDir(), "state.db")
+	h.store, err = store.Open(h.database)
 	h.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() {
 		h.stop()
