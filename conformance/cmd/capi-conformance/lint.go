@@ -1,0 +1,160 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/capfoo/cluster-api-provider-foo/conformance"
+	"github.com/capfoo/cluster-api-provider-foo/conformance/lint"
+	"github.com/capfoo/cluster-api-provider-foo/conformance/output"
+)
+
+// checkFlags are the flags of commands that check a provider.
+type checkFlags struct {
+	contracts, skip []string
+	strict          bool
+	format, output  string
+	name, version   string
+	url             string
+}
+
+func (f *checkFlags) add(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringSliceVar(&f.contracts, "contract-version", nil, "versions of the contracts to check; the default is those that the provider claims")
+	flags.StringArrayVar(&f.skip, "skip", nil, "RULE=REASON: a rule that does not count; may be repeated")
+	flags.BoolVar(&f.strict, "strict", false, "recommendations count as well")
+	flags.StringVarP(&f.format, "format", "f", "text", "format of the report: "+strings.Join(output.Names(), ", "))
+	flags.StringVarP(&f.output, "output", "o", "", "file to write the report to instead of the standard output; then the text is also shown")
+	flags.StringVar(&f.name, "name", "", "name of the implementation, for the report; the default is the provider's label")
+	flags.StringVar(&f.version, "version", "", "version of the implementation, for the report")
+	flags.StringVar(&f.url, "url", "", "where the implementation is, for the report")
+}
+
+func (f *checkFlags) options() (conformance.Options, error) {
+	options := conformance.Options{
+		Contracts: f.contracts, Strict: f.strict, Skip: map[string]string{}, Suite: suiteVersion(),
+		Implementation: conformance.Implementation{Name: f.name, Version: f.version, URL: f.url},
+		Reproduce:      "capi-conformance " + strings.Join(quoted(os.Args[1:]), " "),
+	}
+	for _, skip := range f.skip {
+		id, reason, _ := strings.Cut(skip, "=")
+		options.Skip[id] = reason
+	}
+	return options, nil
+}
+
+// quoted returns the arguments as a shell takes them.
+func quoted(args []string) []string {
+	var words []string
+	for _, arg := range args {
+		if strings.ContainsAny(arg, " '\"$`\\*?[]{}()<>|&;") {
+			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+		words = append(words, arg)
+	}
+	return words
+}
+
+func suiteVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info.Main.Version
+	}
+	return ""
+}
+
+// write writes the report, and returns errFindings if the provider breaks rules.
+func (f *checkFlags) write(command *cobra.Command, report *conformance.Report) error {
+	format, err := output.ByName(f.format)
+	if err != nil {
+		return usage(err)
+	}
+	out := command.OutOrStdout()
+	if f.output != "" {
+		file, err := os.Create(f.output)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(format(file, report, f.strict), file.Close()); err != nil {
+			return fmt.Errorf("write %s: %w", f.output, err)
+		}
+		format = output.Text
+	}
+	if err := format(out, report, f.strict); err != nil {
+		return err
+	}
+	if len(report.Broken(f.strict)) > 0 {
+		return errFindings
+	}
+	return nil
+}
+
+func newLintCommand() *cobra.Command {
+	flags := checkFlags{}
+	var kubeconfig, context string
+	command := &cobra.Command{
+		Use:   "lint [FILE | FOLDER | OCI-LAYOUT | -]...",
+		Short: "Check manifests of a provider, without running it",
+		Long: `Check manifests of a provider, without running it.
+
+A folder may be a clusterctl repository, one release in it, or any folder with manifests. - is the
+standard input. Kustomizations must be built first. With --kubeconfig, the providers of a
+management cluster are checked.`,
+		Example: `  capi-conformance lint infrastructure-components.yaml
+  capi-conformance lint out/
+  kustomize build config/default | capi-conformance lint --strict -
+  capi-conformance lint --kubeconfig management.kubeconfig
+  capi-conformance lint out/ --format junit --output conformance.xml`,
+		RunE: func(command *cobra.Command, args []string) error {
+			if _, err := output.ByName(flags.format); err != nil {
+				return usage(err)
+			}
+			releases, err := releases(command, args, kubeconfig, context)
+			if err != nil {
+				return err
+			}
+			options, err := flags.options()
+			if err != nil {
+				return err
+			}
+			name, version := lint.Implementation(releases)
+			if options.Implementation.Name == "" {
+				options.Implementation.Name = name
+			}
+			if options.Implementation.Version == "" {
+				options.Implementation.Version = version
+			}
+			options.Checkers = []conformance.Checker{&lint.Linter{Releases: releases}}
+			report, err := conformance.Check(command.Context(), options)
+			if err != nil {
+				return usage(err)
+			}
+			return flags.write(command, report)
+		},
+	}
+	flags.add(command)
+	command.Flags().StringVar(&kubeconfig, "kubeconfig", "", "kubeconfig of a management cluster whose providers are checked")
+	command.Flags().StringVar(&context, "context", "", "context in the kubeconfig")
+	return command
+}
+
+func releases(command *cobra.Command, args []string, kubeconfig, context string) ([]*lint.Release, error) {
+	switch {
+	case kubeconfig != "" && len(args) > 0:
+		return nil, usage(errors.New("name either files or --kubeconfig"))
+	case kubeconfig != "":
+		return lint.LoadCluster(command.Context(), kubeconfig, context)
+	case len(args) == 0:
+		return nil, usage(errors.New("name a file, a folder, - or --kubeconfig"))
+	default:
+		found, err := lint.Load(command.InOrStdin(), args...)
+		return found, usage(err)
+	}
+}

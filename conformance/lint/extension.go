@@ -1,0 +1,304 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lint
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+var extensionChecks = map[string]releaseCheck{
+	"extensionVersion":    each("ExtensionConfig", checkExtensionVersion),
+	"extensionEndpoint":   each("ExtensionConfig", checkExtensionEndpoint),
+	"extensionURL":        each("ExtensionConfig", checkExtensionURL),
+	"extensionService":    each("ExtensionConfig", checkExtensionService),
+	"extensionPort":       each("ExtensionConfig", checkExtensionPort),
+	"extensionCA":         each("ExtensionConfig", checkExtensionCA),
+	"extensionCASecret":   each("ExtensionConfig", checkExtensionCASecret),
+	"extensionSettings":   each("ExtensionConfig", checkExtensionSettings),
+	"handlerNames":        eachHandler(checkHandlerName),
+	"handlerTimeouts":     eachHandler(checkHandlerTimeout),
+	"handlerHooks":        eachHandler(checkHandlerHook),
+	"failurePolicy":       eachHandler(checkFailurePolicy),
+	"inPlaceHandlers":     checkInPlaceHandlers,
+	"extensionPrivileges": checkExtensionPrivileges,
+}
+
+func checkExtensionVersion(r *Release, config Object) []string {
+	_, version, _ := strings.Cut(config.GetAPIVersion(), "/")
+	if version == "v1beta2" || version == "v1alpha1" && !r.claims("v1beta2") {
+		return nil
+	}
+	return []string{fmt.Sprintf("has the apiVersion %s, want runtime.cluster.x-k8s.io/v1beta2", config.GetAPIVersion())}
+}
+
+func clientConfig(config Object, field string) (any, bool) {
+	value, found, _ := unstructured.NestedFieldNoCopy(config.Object, "spec", "clientConfig", field)
+	return value, found
+}
+
+func checkExtensionEndpoint(_ *Release, config Object) []string {
+	_, hasURL := clientConfig(config, "url")
+	_, hasService := clientConfig(config, "service")
+	if hasURL != hasService {
+		return nil
+	}
+	if hasURL {
+		return []string{"spec.clientConfig has both url and service"}
+	}
+	return []string{"spec.clientConfig has neither url nor service"}
+}
+
+func checkExtensionURL(_ *Release, config Object) []string {
+	value, found := clientConfig(config, "url")
+	if !found {
+		return nil
+	}
+	text, _ := value.(string)
+	parsed, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return []string{fmt.Sprintf("spec.clientConfig.url is no URL: %v", err)}
+	case parsed.Scheme != "https":
+		return []string{fmt.Sprintf("spec.clientConfig.url has the scheme %q, want https", parsed.Scheme)}
+	case parsed.User != nil || parsed.RawQuery != "" || parsed.Fragment != "":
+		return []string{"spec.clientConfig.url has a user, a query or a fragment"}
+	case parsed.Host == "":
+		return []string{"spec.clientConfig.url has no host"}
+	default:
+		return nil
+	}
+}
+
+// extensionService returns the Service that the configuration names, and whether it names one.
+func extensionService(r *Release, config Object) (service *Object, name string, named bool) {
+	if _, found := clientConfig(config, "service"); !found {
+		return nil, "", false
+	}
+	namespace, name := config.string("spec", "clientConfig", "service", "namespace"), config.string("spec", "clientConfig", "service", "name")
+	return r.object("Service", namespace, name), namespace + "/" + name, true
+}
+
+func checkExtensionService(r *Release, config Object) []string {
+	service, name, named := extensionService(r, config)
+	if !named || service != nil || len(r.objects("Service")) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("names the Service %s, which the components do not have", name)}
+}
+
+func checkExtensionPort(r *Release, config Object) []string {
+	service, name, named := extensionService(r, config)
+	if !named {
+		return nil
+	}
+	port := int64(443)
+	if value, found, _ := unstructured.NestedFieldNoCopy(config.Object, "spec", "clientConfig", "service", "port"); found {
+		port = number(value)
+	}
+	if port < 1 || port > 65535 {
+		return []string{fmt.Sprintf("spec.clientConfig.service.port is %d, want 1 to 65535", port)}
+	}
+	if service != nil && !hasPort(*service, port) {
+		return []string{fmt.Sprintf("names port %d, which the Service %s does not have", port, name)}
+	}
+	return nil
+}
+
+const injectSecret = "runtime.cluster.x-k8s.io/inject-ca-from-secret"
+
+func checkExtensionCA(_ *Release, config Object) []string {
+	_, bundle := clientConfig(config, "caBundle")
+	if _, injected := config.GetAnnotations()[injectSecret]; injected || bundle {
+		return nil
+	}
+	return []string{fmt.Sprintf("has neither spec.clientConfig.caBundle nor the annotation %s", injectSecret)}
+}
+
+func checkExtensionCASecret(r *Release, config Object) []string {
+	value, found := config.GetAnnotations()[injectSecret]
+	if !found {
+		return nil
+	}
+	namespace, name, _ := strings.Cut(value, "/")
+	if namespace == "" || name == "" || strings.Contains(name, "/") {
+		return []string{fmt.Sprintf("annotation %s is %q, want NAMESPACE/NAME", injectSecret, value)}
+	}
+	certificates := r.objects("Certificate")
+	created := slices.ContainsFunc(certificates, func(c Object) bool {
+		return c.GetNamespace() == namespace && c.string("spec", "secretName") == name
+	})
+	if len(certificates) == 0 || created || r.object("Secret", namespace, name) != nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("annotation %s names %s, which no Certificate of the components creates", injectSecret, value)}
+}
+
+func checkExtensionSettings(_ *Release, config Object) []string {
+	settings, found, _ := unstructured.NestedFieldNoCopy(config.Object, "spec", "settings")
+	if !found || settings == nil {
+		return nil
+	}
+	values, ok := settings.(map[string]any)
+	if !ok {
+		return []string{"spec.settings is no map"}
+	}
+	var messages []string
+	for name, value := range values {
+		if _, ok := value.(string); !ok {
+			messages = append(messages, fmt.Sprintf("spec.settings.%s is %v, want a string", name, value))
+		}
+	}
+	slices.Sort(messages)
+	return messages
+}
+
+// handler is what a discovered extension says about one of its handlers.
+type handler struct {
+	name, version, hook, policy string
+	timeout                     int64
+	timed                       bool
+}
+
+func handlers(config Object) []handler {
+	var all []handler
+	for _, entry := range config.objects("status", "handlers") {
+		h := handler{}
+		h.name, _ = entry["name"].(string)
+		h.policy, _ = entry["failurePolicy"].(string)
+		h.version, _, _ = unstructured.NestedString(entry, "requestHook", "apiVersion")
+		h.hook, _, _ = unstructured.NestedString(entry, "requestHook", "hook")
+		var timeout any
+		timeout, h.timed = entry["timeoutSeconds"]
+		h.timeout = number(timeout)
+		all = append(all, h)
+	}
+	return all
+}
+
+// eachHandler applies a check to the handlers in the status, which only a cluster has.
+func eachHandler(check func(handler) string) releaseCheck {
+	return func(r *Release) []subject {
+		var subjects []subject
+		for _, config := range r.objects("ExtensionConfig") {
+			for _, h := range handlers(config) {
+				s := of(config)
+				if message := check(h); message != "" {
+					s.messages = []string{fmt.Sprintf("handler %s %s", h.name, message)}
+				}
+				subjects = append(subjects, s)
+			}
+		}
+		return subjects
+	}
+}
+
+// checkHandlerName checks the name without the name of the configuration, which Cluster API adds.
+func checkHandlerName(h handler) string {
+	name, _, _ := strings.Cut(h.name, ".")
+	if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
+		return "has no DNS label as its name: " + problems[0]
+	}
+	return ""
+}
+
+func checkHandlerTimeout(h handler) string {
+	if h.timed && (h.timeout < 1 || h.timeout > 30) {
+		return fmt.Sprintf("has a timeout of %d seconds, want 1 to 30", h.timeout)
+	}
+	return ""
+}
+
+// blocking hooks hold a cluster back until the extension answers.
+var blockingHooks = []string{
+	"BeforeClusterCreate", "BeforeClusterUpgrade", "BeforeControlPlaneUpgrade", "AfterControlPlaneUpgrade",
+	"BeforeWorkersUpgrade", "AfterWorkersUpgrade", "BeforeClusterDelete",
+}
+
+var inPlaceHooks = []string{"CanUpdateMachine", "CanUpdateMachineSet", "UpdateMachine"}
+
+var otherHooks = []string{"AfterControlPlaneInitialized", "AfterClusterUpgrade", "GeneratePatches", "ValidateTopology", "DiscoverVariables", "GenerateUpgradePlan"}
+
+var hookVersion = regexp.MustCompile(`^hooks\.runtime\.cluster\.x-k8s\.io/v1(alpha|beta)?[0-9]*$`)
+
+func checkHandlerHook(h handler) string {
+	if !hookVersion.MatchString(h.version) {
+		return fmt.Sprintf("has a hook of %s, want hooks.runtime.cluster.x-k8s.io/v1alpha1", h.version)
+	}
+	if !slices.Contains(slices.Concat(blockingHooks, inPlaceHooks, otherHooks), h.hook) {
+		return fmt.Sprintf("has the hook %q, which Cluster API does not know", h.hook)
+	}
+	return ""
+}
+
+func checkFailurePolicy(h handler) string {
+	if h.policy == "Ignore" && slices.Contains(blockingHooks, h.hook) {
+		return fmt.Sprintf("has the failure policy Ignore for the hook %s, which can block", h.hook)
+	}
+	return ""
+}
+
+func checkInPlaceHandlers(r *Release) []subject {
+	var subjects []subject
+	seen := map[string]string{}
+	for _, config := range r.objects("ExtensionConfig") {
+		for _, h := range handlers(config) {
+			if !slices.Contains(inPlaceHooks, h.hook) {
+				continue
+			}
+			if other := seen[h.hook]; other != "" {
+				subjects = append(subjects, of(config, fmt.Sprintf("handler %s is for %s, which handler %s is also for", h.name, h.hook, other)))
+			} else {
+				subjects = append(subjects, of(config))
+			}
+			seen[h.hook] = h.name
+		}
+	}
+	return subjects
+}
+
+// checkExtensionPrivileges looks at what the Services of the extensions select.
+func checkExtensionPrivileges(r *Release) []subject {
+	var subjects []subject
+	for _, config := range r.objects("ExtensionConfig") {
+		service, _, _ := extensionService(r, config)
+		if service == nil {
+			continue
+		}
+		selector, _, _ := unstructured.NestedStringMap(service.Object, "spec", "selector")
+		for _, deployment := range r.objects("Deployment") {
+			if selects(selector, deployment) {
+				subjects = append(subjects, of(deployment, privileges(deployment)...))
+			}
+		}
+	}
+	return subjects
+}
+
+func privileges(deployment Object) []string {
+	var messages []string
+	pod, _, _ := unstructured.NestedMap(deployment.Object, "spec", "template", "spec")
+	for _, field := range []string{"hostNetwork", "hostPID", "hostIPC"} {
+		if set, _ := pod[field].(bool); set {
+			messages = append(messages, "its Pods have "+field)
+		}
+	}
+	for _, volume := range objectsIn(pod, "volumes") {
+		if _, ok := volume["hostPath"]; ok {
+			messages = append(messages, fmt.Sprintf("its Pods mount a hostPath as %v", volume["name"]))
+		}
+	}
+	for _, container := range objectsIn(pod, "containers") {
+		if set, _, _ := unstructured.NestedBool(container, "securityContext", "privileged"); set {
+			messages = append(messages, fmt.Sprintf("its container %v is privileged", container["name"]))
+		}
+	}
+	return messages
+}

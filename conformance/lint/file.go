@@ -1,0 +1,160 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lint
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+)
+
+// FileType is what a manifest is for.
+type FileType string
+
+// The types of files in a provider's repository.
+const (
+	Components FileType = "components"
+	Metadata   FileType = "metadata"
+	Template   FileType = "cluster template"
+	Class      FileType = "ClusterClass"
+	Other      FileType = "other"
+)
+
+// File is a manifest.
+type File struct {
+	Path      string
+	Type      FileType
+	Objects   []Object
+	Variables []Variable
+
+	problems  []problem
+	variables error
+}
+
+// problem is a line that cannot be read.
+type problem struct {
+	line    int
+	message string
+}
+
+func (f *File) problem(line int, message string) {
+	f.problems = append(f.problems, problem{line, message})
+}
+
+func (f *File) base() string { return filepath.Base(f.Path) }
+
+func newFile(path string, data []byte) *File {
+	file := &File{Path: path}
+	text := string(data)
+	file.Variables, text, file.variables = substitute(text)
+	if file.variables == nil {
+		file.parse(text)
+	}
+	file.Type = file.typeOf()
+	return file
+}
+
+// parse reads the documents in parallel: the CRDs of a large provider take seconds otherwise.
+func (f *File) parse(text string) {
+	documents := split(text)
+	objects := make([]*unstructured.Unstructured, len(documents))
+	errs := make([]error, len(documents))
+	var group sync.WaitGroup
+	for i, document := range documents {
+		group.Go(func() { objects[i], errs[i] = decode(document.text) })
+	}
+	group.Wait()
+	for i, document := range documents {
+		if errs[i] != nil {
+			f.problem(document.line, errs[i].Error())
+		} else if objects[i] != nil {
+			f.Objects = append(f.Objects, Object{Unstructured: objects[i], File: f, Line: document.line})
+		}
+	}
+}
+
+type document struct {
+	line int
+	text string
+}
+
+var separator = regexp.MustCompile(`(?m)^---[ \t]*(#.*)?\r?$`)
+
+// split returns the documents with the lines on which they begin.
+func split(text string) []document {
+	var documents []document
+	start := 0
+	add := func(end int) {
+		content := text[start:end]
+		blank := len(content) - len(strings.TrimLeft(content, "\r\n"))
+		documents = append(documents, document{1 + strings.Count(text[:start+blank], "\n"), content})
+	}
+	for _, match := range separator.FindAllStringIndex(text, -1) {
+		add(match[0])
+		start = match[1]
+	}
+	add(len(text))
+	return documents
+}
+
+// decode returns the object of a document, or nil for an empty one.
+func decode(text string) (*unstructured.Unstructured, error) {
+	var content map[string]any
+	if err := yaml.Unmarshal([]byte(text), &content); err != nil {
+		return nil, err
+	}
+	if len(content) == 0 {
+		return nil, nil
+	}
+	object := &unstructured.Unstructured{Object: content}
+	switch {
+	case object.GetAPIVersion() == "":
+		return nil, fmt.Errorf("a document has no apiVersion")
+	case object.GetKind() == "":
+		return nil, fmt.Errorf("a document has no kind")
+	}
+	return object, nil
+}
+
+// componentKinds are kinds that only components have.
+var componentKinds = []string{
+	"CustomResourceDefinition", "Deployment", "DaemonSet", "StatefulSet", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding",
+	"ServiceAccount", "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "Certificate", "Issuer", "ExtensionConfig",
+}
+
+// typeOf decides by the name of the file, or else by its objects.
+func (f *File) typeOf() FileType {
+	name := f.base()
+	switch {
+	case name == "metadata.yaml":
+		return Metadata
+	case strings.HasPrefix(name, "cluster-template"):
+		return Template
+	case strings.HasPrefix(name, "clusterclass"):
+		return Class
+	case name == "-", strings.HasSuffix(name, "-components.yaml"):
+		return Components
+	}
+	found := Other
+	for _, object := range f.Objects {
+		group := strings.Split(object.GetAPIVersion(), "/")[0]
+		switch {
+		case slices.Contains(componentKinds, object.GetKind()):
+			return Components
+		case group == "clusterctl.cluster.x-k8s.io" && object.GetKind() == "Metadata":
+			return Metadata
+		case group == "cluster.x-k8s.io" && object.GetKind() == "ClusterClass":
+			found = Class
+		case group == "cluster.x-k8s.io" && object.GetKind() == "Cluster" && found == Other:
+			found = Template
+		}
+	}
+	return found
+}

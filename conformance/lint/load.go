@@ -1,0 +1,192 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lint
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/version"
+)
+
+// Load reads the releases in files and folders; - is the standard input. A folder may be a
+// clusterctl repository, one release in it, any folder with manifests, or an OCI layout.
+func Load(stdin io.Reader, paths ...string) ([]*Release, error) {
+	var releases []*Release
+	for _, path := range paths {
+		found, err := load(stdin, path)
+		if err != nil {
+			return nil, err
+		}
+		releases = append(releases, found...)
+	}
+	return releases, nil
+}
+
+func load(stdin io.Reader, path string) ([]*Release, error) {
+	if path == "-" {
+		data, err := io.ReadAll(stdin)
+		if err != nil {
+			return nil, fmt.Errorf("read the standard input: %w", err)
+		}
+		return newReleases(&Release{Dir: "-", Files: []*File{newFile("-", data)}}), nil
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		return newReleases(&Release{Dir: filepath.Dir(path), Files: []*File{newFile(path, data)}}), nil
+	}
+	if _, err := os.Stat(filepath.Join(path, "oci-layout")); err == nil {
+		release, err := loadOCI(path)
+		if err != nil {
+			return nil, fmt.Errorf("OCI layout %s: %w", path, err)
+		}
+		return newReleases(release), nil
+	}
+	return loadFolder(path)
+}
+
+// loadFolder reads each folder below the root that has manifests of providers as a release.
+func loadFolder(root string) ([]*Release, error) {
+	folders := map[string]*Release{}
+	kustomization := ""
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := entry.Name()
+		if entry.IsDir() {
+			if path != root && strings.HasPrefix(name, ".") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if name == "kustomization.yaml" {
+			kustomization = filepath.Dir(path)
+		}
+		if extension := filepath.Ext(name); extension != ".yaml" && extension != ".yml" {
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if file := newFile(path, data); file.Type != Other {
+			dir := filepath.Dir(path)
+			if folders[dir] == nil {
+				folders[dir] = &Release{Dir: dir, Folder: true, Repository: inRepository(root, dir)}
+			}
+			folders[dir].Files = append(folders[dir].Files, file)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(folders) == 0 && kustomization != "" {
+		return nil, fmt.Errorf("%s has kustomizations only; build them first: kustomize build %s | capi-conformance lint -", root, kustomization)
+	}
+	if len(folders) == 0 {
+		return nil, fmt.Errorf("%s has no manifests of a provider: no components, metadata, cluster templates or ClusterClasses", root)
+	}
+	var releases []*Release
+	for _, release := range folders {
+		releases = append(releases, newReleases(release)...)
+	}
+	slices.SortStableFunc(releases, func(a, b *Release) int { return strings.Compare(a.Dir, b.Dir) })
+	return releases, nil
+}
+
+// inRepository reports whether the folder is PROVIDER/VERSION below the root: at least one of the
+// two is as clusterctl wants it.
+func inRepository(root, dir string) bool {
+	relative, err := filepath.Rel(root, dir)
+	if err != nil {
+		return false
+	}
+	parts := strings.Split(relative, string(filepath.Separator))
+	if len(parts) < 2 {
+		return false
+	}
+	return providerType(parts[len(parts)-2]) != "" || isVersion(parts[len(parts)-1])
+}
+
+func isVersion(name string) bool {
+	_, err := version.ParseSemantic(name)
+	return err == nil
+}
+
+// newReleases prepares a release. Files named *-components.yaml in one folder are a release each,
+// as in the repository of Cluster API itself.
+func newReleases(release *Release) []*Release {
+	var named, others []*File
+	for _, file := range release.Files {
+		if file.Type == Components && strings.HasSuffix(file.Path, "-components.yaml") {
+			named = append(named, file)
+		} else {
+			others = append(others, file)
+		}
+	}
+	if len(named) < 2 {
+		release.prepare()
+		return []*Release{release}
+	}
+	var releases []*Release
+	for _, file := range named {
+		one := *release
+		one.Files = append([]*File{file}, others...)
+		one.prepare()
+		releases = append(releases, &one)
+	}
+	return releases
+}
+
+// providerTypes are the prefixes of the provider's label, and the names of the components.
+var providerTypes = map[string]string{
+	"bootstrap-":          "bootstrap-components.yaml",
+	"control-plane-":      "control-plane-components.yaml",
+	"infrastructure-":     "infrastructure-components.yaml",
+	"ipam-":               "ipam-components.yaml",
+	"runtime-extension-":  "runtime-extension-components.yaml",
+	"runtime-extensions-": "runtime-extension-components.yaml", // as CAREN has it
+	"addon-":              "addon-components.yaml",
+	"cluster-api":         "core-components.yaml",
+}
+
+// providerType returns the prefix of a provider's label, or nothing.
+func providerType(label string) string {
+	found := ""
+	for prefix := range providerTypes {
+		if strings.HasPrefix(label, prefix) && len(prefix) > len(found) {
+			found = prefix
+		}
+	}
+	return found
+}
+
+// Implementation guesses name and version of what was loaded, for the report.
+func Implementation(releases []*Release) (name, version string) {
+	var names []string
+	for _, release := range releases {
+		if label := release.provider(); label != "" && !slices.Contains(names, label) {
+			names = append(names, label)
+		}
+		if release.Repository {
+			version = cmp.Or(version, filepath.Base(release.Dir))
+		}
+	}
+	return strings.Join(names, ", "), version
+}

@@ -1,0 +1,64 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lint
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+type descriptor struct {
+	MediaType   string            `json:"mediaType"`
+	Digest      string            `json:"digest"`
+	Annotations map[string]string `json:"annotations"`
+}
+
+// loadOCI reads an OCI layout with an artifact that clusterctl can install: each file is a layer
+// with its name as title.
+func loadOCI(dir string) (*Release, error) {
+	var index struct{ Manifests []descriptor }
+	data, err := os.ReadFile(filepath.Join(dir, "index.json"))
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(data, &index); err != nil {
+		return nil, err
+	}
+	release := &Release{Dir: dir, Folder: true}
+	for _, reference := range index.Manifests {
+		var manifest struct{ Layers []descriptor }
+		data, err := os.ReadFile(blob(dir, reference))
+		if err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(data, &manifest); err != nil {
+			return nil, err
+		}
+		for _, layer := range manifest.Layers {
+			title := layer.Annotations["org.opencontainers.image.title"]
+			if extension := filepath.Ext(title); extension != ".yaml" && extension != ".yml" {
+				continue
+			}
+			data, err := os.ReadFile(blob(dir, layer))
+			if err != nil {
+				return nil, err
+			}
+			if file := newFile(filepath.Join(dir, title), data); file.Type != Other {
+				release.Files = append(release.Files, file)
+			}
+		}
+	}
+	if len(release.Files) == 0 {
+		return nil, errors.New("no layer has the title of a manifest, such as infrastructure-components.yaml")
+	}
+	return release, nil
+}
+
+func blob(dir string, of descriptor) string {
+	algorithm, digest, _ := strings.Cut(of.Digest, ":")
+	return filepath.Join(dir, "blobs", filepath.Base(algorithm), filepath.Base(digest))
+}

@@ -1,0 +1,310 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lint
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/capfoo/cluster-api-provider-foo/conformance"
+)
+
+// The contracts of kinds, as in the IDs of rules.
+const (
+	controlPlane = "control-plane"
+	cluster      = "infrastructure-cluster"
+	machine      = "infrastructure-machine"
+	machinePool  = "infrastructure-machinepool"
+	bootstrap    = "bootstrap"
+)
+
+const contractPrefix = "cluster.x-k8s.io/"
+
+// Release is one release of one provider: what lies in one folder of a clusterctl repository.
+type Release struct {
+	// Dir is the folder, as given to Load.
+	Dir string
+	// Repository says that the folder is in a clusterctl repository, so its name is the version.
+	Repository bool
+	// Folder says that it was read from a folder or OCI layout and not from a single file.
+	Folder bool
+	// Cluster says that the objects are from a management cluster.
+	Cluster bool
+	// Files are the manifests.
+	Files []*File
+
+	definitions []*CRD
+}
+
+// Object is an object in a file.
+type Object struct {
+	*unstructured.Unstructured
+	File *File
+	Line int
+}
+
+func (o Object) name() string {
+	if o.Unstructured == nil {
+		return ""
+	}
+	return strings.TrimSpace(o.GetKind() + " " + o.GetName())
+}
+
+func (o Object) string(fields ...string) string {
+	value, _, _ := unstructured.NestedString(o.Object, fields...)
+	return value
+}
+
+func (o Object) objects(fields ...string) []map[string]any { return objectsIn(o.Object, fields...) }
+
+// objectsIn returns the objects of a list.
+func objectsIn(object map[string]any, fields ...string) []map[string]any {
+	list, _, _ := unstructured.NestedFieldNoCopy(object, fields...)
+	items, _ := list.([]any)
+	var objects []map[string]any
+	for _, item := range items {
+		if object, ok := item.(map[string]any); ok {
+			objects = append(objects, object)
+		}
+	}
+	return objects
+}
+
+// CRD is a CustomResourceDefinition with the contract that it is about.
+type CRD struct {
+	Object
+	*apiextensionsv1.CustomResourceDefinition
+	// Contract is empty for a kind that no contract is about.
+	Contract string
+	// Template says that it is the template of the contract's kind.
+	Template bool
+}
+
+func (c *CRD) kind() string { return c.Spec.Names.Kind }
+
+// apiVersion returns the version that Cluster API uses with a version of the contract: the last
+// that the label names.
+func (c *CRD) apiVersion(contract string) string {
+	versions := strings.Split(c.Labels[contractPrefix+contract], "_")
+	return versions[len(versions)-1]
+}
+
+func (c *CRD) version(name string) *apiextensionsv1.CustomResourceDefinitionVersion {
+	for i := range c.Spec.Versions {
+		if c.Spec.Versions[i].Name == name {
+			return &c.Spec.Versions[i]
+		}
+	}
+	return nil
+}
+
+// storage returns the storage version, or else the last one.
+func (c *CRD) storage() *apiextensionsv1.CustomResourceDefinitionVersion {
+	for i := range c.Spec.Versions {
+		if c.Spec.Versions[i].Storage {
+			return &c.Spec.Versions[i]
+		}
+	}
+	if len(c.Spec.Versions) == 0 {
+		return nil
+	}
+	return &c.Spec.Versions[len(c.Spec.Versions)-1]
+}
+
+// labelled reports whether the CRD has the label of any version of the contracts.
+func (c *CRD) labelled() bool {
+	return slices.ContainsFunc(conformance.Versions, func(version string) bool { return c.Labels[contractPrefix+version] != "" })
+}
+
+// in returns the CRD as Cluster API sees it with a version of the contract. A CRD that claims
+// another version only is not in scope, and one without any label counts in each version.
+func (c *CRD) in(contract string) (crdScope, bool) {
+	scope := crdScope{crd: c, contract: contract}
+	switch {
+	case c.Labels[contractPrefix+contract] != "":
+		scope.version = c.version(c.apiVersion(contract))
+	case c.labelled():
+		return scope, false
+	}
+	if scope.version == nil {
+		scope.version = c.storage()
+	}
+	return scope, scope.version != nil
+}
+
+// prepare reads the CRDs.
+func (r *Release) prepare() {
+	for _, object := range r.objects("CustomResourceDefinition") {
+		definition := &apiextensionsv1.CustomResourceDefinition{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, definition); err != nil {
+			object.File.problem(object.Line, "CustomResourceDefinition "+object.GetName()+": "+err.Error())
+			continue
+		}
+		r.definitions = append(r.definitions, &CRD{Object: object, CustomResourceDefinition: definition})
+	}
+	for _, crd := range r.definitions {
+		crd.Contract, crd.Template = r.contract(crd)
+	}
+}
+
+// contract decides which contract a CRD is about. Cluster API has no list of kinds, so the names
+// that its book recommends decide, and the API group where several kinds have such a name.
+func (r *Release) contract(crd *CRD) (string, bool) {
+	kind, template := strings.CutSuffix(crd.kind(), "Template")
+	group := crd.Spec.Group
+	if group == "cluster.x-k8s.io" || strings.HasPrefix(group, "ipam.") || strings.HasPrefix(group, "addons.") || !template && !hasStatus(crd) {
+		return "", false
+	}
+	contract := ""
+	switch {
+	case strings.HasSuffix(kind, "ControlPlane"):
+		contract = controlPlane
+	case strings.HasPrefix(group, "bootstrap."), strings.HasSuffix(kind, "BootstrapConfig"):
+		contract = bootstrap
+		if !strings.HasSuffix(kind, "Config") {
+			contract = ""
+		}
+	case strings.HasPrefix(group, "controlplane."):
+	case strings.HasSuffix(kind, "MachinePool"):
+		contract = machinePool
+	case strings.HasSuffix(kind, "Machine"):
+		contract = machine
+	case strings.HasSuffix(kind, "Cluster"):
+		contract = cluster
+	}
+	if contract == "" || !crd.labelled() && !infrastructureGroup(group) {
+		return "", false
+	}
+	return contract, template
+}
+
+// infrastructureGroup reports whether the group's name says that it is about a contract.
+func infrastructureGroup(group string) bool {
+	for _, prefix := range []string{"infrastructure.", "controlplane.", "bootstrap."} {
+		if strings.HasPrefix(group, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+func hasStatus(crd *CRD) bool {
+	storage := crd.storage()
+	if storage == nil || storage.Schema == nil || storage.Schema.OpenAPIV3Schema == nil {
+		return false
+	}
+	_, ok := storage.Schema.OpenAPIV3Schema.Properties["status"]
+	return ok
+}
+
+// crds returns the CRDs of a contract: its kinds, their templates, or all.
+func (r *Release) crds(contract, on string) []*CRD {
+	var crds []*CRD
+	for _, crd := range r.definitions {
+		if crd.Contract == contract && (on == "all" || crd.Template == (on == "template")) {
+			crds = append(crds, crd)
+		}
+	}
+	return crds
+}
+
+// find returns the CRD with the group and kind, or nil.
+func (r *Release) find(group, kind string) *CRD {
+	for _, crd := range r.definitions {
+		if crd.Spec.Group == group && crd.kind() == kind {
+			return crd
+		}
+	}
+	return nil
+}
+
+// objects returns the components of a kind.
+func (r *Release) objects(kind string) []Object {
+	var objects []Object
+	for _, file := range r.of(Components) {
+		for _, object := range file.Objects {
+			if object.GetKind() == kind {
+				objects = append(objects, object)
+			}
+		}
+	}
+	return objects
+}
+
+// object returns the component of a kind in a namespace, or nil.
+func (r *Release) object(kind, namespace, name string) *Object {
+	for _, object := range r.objects(kind) {
+		if object.GetName() == name && object.GetNamespace() == namespace {
+			return &object
+		}
+	}
+	return nil
+}
+
+// of returns the files of a type.
+func (r *Release) of(fileType FileType) []*File {
+	var files []*File
+	for _, file := range r.Files {
+		if file.Type == fileType {
+			files = append(files, file)
+		}
+	}
+	return files
+}
+
+// claims reports whether a CRD, or the newest series in the metadata, names the contract's version.
+func (r *Release) claims(contract string) bool {
+	for _, crd := range r.definitions {
+		if crd.Labels[contractPrefix+contract] != "" {
+			return true
+		}
+	}
+	series := r.series()
+	return len(series) > 0 && series[0].Contract == contract
+}
+
+// provider returns the value of the provider's label that most components have.
+func (r *Release) provider() string {
+	counts := map[string]int{}
+	best := ""
+	for _, file := range r.of(Components) {
+		for _, object := range file.Objects {
+			label := object.GetLabels()["cluster.x-k8s.io/provider"]
+			counts[label]++
+			if label != "" && (best == "" || counts[label] > counts[best]) {
+				best = label
+			}
+		}
+	}
+	return best
+}
+
+// namespace returns the target namespace: that of the Namespace, or of most components.
+func (r *Release) namespace() string {
+	if namespaces := r.objects("Namespace"); len(namespaces) > 0 {
+		return namespaces[0].GetName()
+	}
+	counts := map[string]int{}
+	for _, file := range r.of(Components) {
+		for _, object := range file.Objects {
+			if namespace := object.GetNamespace(); namespace != "" {
+				counts[namespace]++
+			}
+		}
+	}
+	var names []string
+	for name := range counts {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(counts[b]-counts[a], strings.Compare(a, b)) })
+	if len(names) == 0 {
+		return ""
+	}
+	return names[0]
+}

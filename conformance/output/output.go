@@ -1,0 +1,208 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package output writes reports: as text, as a ConformanceReport in YAML, as JUnit, as annotations
+// of GitHub, and as HTML.
+package output
+
+import (
+	"encoding/xml"
+	"fmt"
+	"html/template"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	_ "embed"
+
+	"github.com/capfoo/cluster-api-provider-foo/conformance"
+)
+
+// Format writes a report. A strict one treats recommendations as mandatory.
+type Format func(out io.Writer, report *conformance.Report, strict bool) error
+
+var formats = map[string]Format{"text": Text, "yaml": YAML, "junit": JUnit, "github": GitHub, "html": HTML}
+
+// Names lists the formats.
+func Names() []string { return slices.Sorted(maps.Keys(formats)) }
+
+// ByName returns the format with the name.
+func ByName(name string) (Format, error) {
+	if format, ok := formats[name]; ok {
+		return format, nil
+	}
+	return nil, fmt.Errorf("format %q is unknown; allowed: %s", name, strings.Join(Names(), ", "))
+}
+
+// Text writes the findings by rule, and a summary.
+func Text(out io.Writer, report *conformance.Report, _ bool) error {
+	w := &writer{out: out}
+	counts := map[conformance.Status]int{}
+	for _, result := range report.Results {
+		counts[result.Status]++
+		if result.Status != conformance.Failed && result.Status != conformance.Warned {
+			continue
+		}
+		rule, err := conformance.Find(result.Rule)
+		if err != nil {
+			return err
+		}
+		w.printf("%s %s\n", title(result.Status), rule.ID)
+		for _, finding := range result.Findings {
+			w.printf("  %s: %s\n", finding.Place(), finding.Message)
+		}
+		w.printf("  contract: %s\n  impact:   %s\n  fix:      %s\n  %s\n\n", rule.Sentence, rule.Impact, rule.Fix, rule.URL)
+	}
+	w.printf("%s\n", summary(report, counts))
+	return w.err
+}
+
+func title(status conformance.Status) string {
+	if status == conformance.Failed {
+		return "error"
+	}
+	return "warning"
+}
+
+func summary(report *conformance.Report, counts map[conformance.Status]int) string {
+	var parts []string
+	for _, status := range []conformance.Status{
+		conformance.Passed, conformance.Failed, conformance.Warned, conformance.NotClaimed, conformance.NotApplicable, conformance.NotRun, conformance.Skipped,
+	} {
+		if counts[status] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", counts[status], status))
+		}
+	}
+	name := strings.TrimSpace(report.Implementation.Name + " " + report.Implementation.Version)
+	if name != "" {
+		name += ", "
+	}
+	return fmt.Sprintf("%scontract %s: %s", name, strings.Join(report.Contracts, " and "), strings.Join(parts, ", "))
+}
+
+// YAML writes the report itself.
+func YAML(out io.Writer, report *conformance.Report, _ bool) error {
+	data, err := yaml.Marshal(report)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(data)
+	return err
+}
+
+type (
+	suite struct {
+		XMLName  xml.Name `xml:"testsuite"`
+		Name     string   `xml:"name,attr"`
+		Tests    int      `xml:"tests,attr"`
+		Failures int      `xml:"failures,attr"`
+		Skipped  int      `xml:"skipped,attr"`
+		Cases    []test   `xml:"testcase"`
+	}
+	test struct {
+		Class   string   `xml:"classname,attr"`
+		Name    string   `xml:"name,attr"`
+		Time    float64  `xml:"time,attr"`
+		Failure *message `xml:"failure"`
+		Skipped *message `xml:"skipped"`
+		Output  string   `xml:"system-out,omitempty"`
+	}
+	message struct {
+		Message string `xml:"message,attr"`
+		Text    string `xml:",chardata"`
+	}
+)
+
+// JUnit writes a test case for each rule.
+func JUnit(out io.Writer, report *conformance.Report, strict bool) error {
+	s := suite{Name: "capi-conformance"}
+	for _, result := range report.Results {
+		s.add(result, strict)
+	}
+	if _, err := io.WriteString(out, xml.Header); err != nil {
+		return err
+	}
+	encoder := xml.NewEncoder(out)
+	encoder.Indent("", "  ")
+	if err := encoder.Encode(s); err != nil {
+		return err
+	}
+	_, err := io.WriteString(out, "\n")
+	return err
+}
+
+func (s *suite) add(result conformance.Result, strict bool) {
+	s.Tests++
+	c := test{Class: string(result.Level), Name: result.Rule, Time: result.Seconds}
+	var lines []string
+	for _, finding := range result.Findings {
+		lines = append(lines, finding.Place()+": "+finding.Message)
+	}
+	text := strings.Join(lines, "\n")
+	switch {
+	case result.Status == conformance.Passed:
+	case result.Status == conformance.Failed, result.Status == conformance.Warned && strict:
+		s.Failures++
+		c.Failure = &message{Message: fmt.Sprintf("%d findings", len(lines)), Text: text}
+	case result.Status == conformance.Warned:
+		c.Output = text
+	default:
+		s.Skipped++
+		c.Skipped = &message{Message: strings.TrimSpace(string(result.Status) + " " + result.Reason)}
+	}
+	s.Cases = append(s.Cases, c)
+}
+
+// escaped encodes what would end a message or a property of an annotation.
+var escaped = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+
+// GitHub writes an annotation for each finding.
+func GitHub(out io.Writer, report *conformance.Report, strict bool) error {
+	w := &writer{out: out}
+	for _, result := range report.Results {
+		kind := ""
+		switch result.Status {
+		case conformance.Failed:
+			kind = "error"
+		case conformance.Warned:
+			kind = "warning"
+			if strict {
+				kind = "error"
+			}
+		default:
+			continue
+		}
+		for _, finding := range result.Findings {
+			w.printf("::%s file=%s,line=%d,title=%s::%s\n", kind, escaped.Replace(finding.File), max(finding.Line, 1),
+				escaped.Replace(result.Rule), escaped.Replace(strings.TrimSpace(finding.Object+" "+finding.Message)))
+		}
+	}
+	return w.err
+}
+
+//go:embed report.html.tmpl
+var page string
+
+// HTML writes one page that needs nothing else.
+func HTML(out io.Writer, report *conformance.Report, _ bool) error {
+	parsed, err := template.New("report").Funcs(template.FuncMap{"rule": conformance.Find}).Parse(page)
+	if err != nil {
+		return err
+	}
+	return parsed.Execute(out, report)
+}
+
+// writer remembers the first error.
+type writer struct {
+	out io.Writer
+	err error
+}
+
+func (w *writer) printf(format string, args ...any) {
+	if w.err == nil {
+		_, w.err = fmt.Fprintf(w.out, format, args...)
+	}
+}
