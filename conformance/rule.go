@@ -54,8 +54,8 @@ type Rule struct {
 
 // LintSpec is how package lint checks a rule.
 type LintSpec struct {
-	// On is "kind" (the default), "template" or "all": which of the contract's CRDs are checked.
-	On string `json:"on,omitempty"`
+	// Target is "kind" (the default), "template" or "all": which of the contract's CRDs are checked.
+	Target string `json:"target,omitempty"`
 	// Check is a function of package lint. The default, "fields", compares the schema with Fields.
 	Check string `json:"check,omitempty"`
 	// Claim lists fields. A CRD that has none of them does not claim the rule's feature.

@@ -156,7 +156,7 @@ func (r *Release) check(rule conformance.Rule, version string) ([]subject, error
 		return nil, fmt.Errorf("check %q is unknown", name)
 	}
 	var subjects []subject
-	for _, crd := range r.crds(rule.Contract, cmp.Or(rule.Lint.On, "kind")) {
+	for _, crd := range r.crds(rule.Contract, cmp.Or(rule.Lint.Target, "kind")) {
 		scope, ok := crd.in(version)
 		if !ok {
 			continue

@@ -204,10 +204,10 @@ func hasStatus(crd *CRD) bool {
 }
 
 // crds returns the CRDs of a contract: its kinds, their templates, or all.
-func (r *Release) crds(contract, on string) []*CRD {
+func (r *Release) crds(contract, target string) []*CRD {
 	var crds []*CRD
 	for _, crd := range r.definitions {
-		if crd.Contract == contract && (on == "all" || crd.Template == (on == "template")) {
+		if crd.Contract == contract && (target == "all" || crd.Template == (target == "template")) {
 			crds = append(crds, crd)
 		}
 	}
