@@ -258,13 +258,13 @@ func checkTemplateFields(s crdScope) []string {
 	if crd == nil {
 		return nil
 	}
-	scope, ok := crd.in(s.contract)
+	scope, ok := s.release.in(crd, s.contract)
 	if !ok {
 		return nil
 	}
 	template, _ := lookup(s.schema(), "spec.template.spec")
 	spec, _ := lookup(scope.schema(), "spec")
-	if template == nil || spec == nil {
+	if template == nil || spec == nil || template.Type != spec.Type { // template-spec reports it
 		return nil
 	}
 	return differences(template, spec, "spec.template.spec", false)

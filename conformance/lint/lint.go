@@ -157,11 +157,11 @@ func (r *Release) check(rule conformance.Rule, version string) ([]subject, error
 	}
 	var subjects []subject
 	for _, crd := range r.crds(rule.Contract, cmp.Or(rule.Lint.Target, "kind")) {
-		scope, ok := crd.in(version)
+		scope, ok := r.in(crd, version)
 		if !ok {
 			continue
 		}
-		scope.release, scope.rule = r, rule
+		scope.rule = rule
 		s := subject{object: crd.Object}
 		if claim := rule.Lint.Claim; len(claim) > 0 && !slices.ContainsFunc(claim, scope.has) {
 			s.notClaimed = true

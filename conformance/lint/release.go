@@ -123,13 +123,14 @@ func (c *CRD) labelled() bool {
 }
 
 // in returns the CRD as Cluster API sees it with a version of the contract. A CRD that claims
-// another version only is not in scope, and one without any label counts in each version.
-func (c *CRD) in(contract string) (crdScope, bool) {
-	scope := crdScope{crd: c, contract: contract}
+// another version only is not in scope. One without any label counts in the newest version that the
+// release claims.
+func (r *Release) in(c *CRD, contract string) (crdScope, bool) {
+	scope := crdScope{release: r, crd: c, contract: contract}
 	switch {
 	case c.Labels[contractPrefix+contract] != "":
 		scope.version = c.version(c.apiVersion(contract))
-	case c.labelled():
+	case c.labelled(), contract != r.newest():
 		return scope, false
 	}
 	if scope.version == nil {
@@ -267,6 +268,16 @@ func (r *Release) claims(contract string) bool {
 	}
 	series := r.series()
 	return len(series) > 0 && series[0].Contract == contract
+}
+
+// newest returns the newest version of the contracts that the release claims, or that there is.
+func (r *Release) newest() string {
+	for _, contract := range slices.Backward(conformance.Versions) {
+		if r.claims(contract) {
+			return contract
+		}
+	}
+	return conformance.Versions[len(conformance.Versions)-1]
 }
 
 // provider returns the value of the provider's label that most components have.

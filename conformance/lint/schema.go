@@ -4,6 +4,7 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -69,10 +70,18 @@ func checkFields(s crdScope) []string {
 
 func checkField(s *openAPI, field conformance.Field) string {
 	paths := strings.Split(field.Path, "|")
+	wrong := ""
 	for _, path := range paths {
 		if found, required := lookup(s, path); found != nil {
-			return checkFound(path, found, required, field)
+			message := checkFound(path, found, required, field)
+			if message == "" {
+				return ""
+			}
+			wrong = cmp.Or(wrong, message)
 		}
+	}
+	if wrong != "" {
+		return wrong
 	}
 	if field.Absent || field.MayLack {
 		return ""
