@@ -181,6 +181,9 @@ func (f *File) referring() []Object {
 
 func checkReferences(f *File) []subject {
 	subjects := []subject{of(f.object())}
+	if !f.readable() {
+		return subjects
+	}
 	for _, object := range f.referring() {
 		spec, _, _ := unstructured.NestedMap(object.Object, "spec")
 		for _, reference := range references(spec, "spec") {
