@@ -84,6 +84,7 @@ test-all: lint verify test-unit test-integration e2e ## Run all tests, the slow 
 test-unit: prerequisites ## Run the unit tests
 	$(GO_TEST) -timeout 30m ./...
 	cd bench && $(GO_TEST) ./...
+	cd conformance && $(GO_TEST) ./...
 	cd node/agent && $(GO_TEST) ./...
 	cd node/kubernetes && go test ./preflight
 
@@ -147,7 +148,7 @@ lint: prerequisites $(TOOLS)/golangci-lint ## Check style, bugs and import rules
 	@hack/prerequisites.sh shellcheck
 	shellcheck packaging/*.sh
 	$(TOOLS)/golangci-lint run ./...
-	for module in bench node/agent node/flannel; do (cd $$module && $(TOOLS)/golangci-lint run --config '$(CURDIR)/.golangci.yml' ./...); done
+	for module in bench conformance node/agent node/flannel; do (cd $$module && $(TOOLS)/golangci-lint run --config '$(CURDIR)/.golangci.yml' ./...); done
 	test -z "$$(gofmt -l node)"
 
 ##@ Generate

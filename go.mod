@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/CycloneDX/cyclonedx-go v0.11.0
 	github.com/blang/semver/v4 v4.0.0
+	github.com/capfoo/cluster-api-provider-foo/conformance v0.0.0
 	github.com/coredns/corefile-migration v1.0.35
 	github.com/distribution/reference v0.6.0
 	github.com/evanphx/json-patch/v5 v5.9.11
@@ -251,3 +252,5 @@ require (
 )
 
 replace github.com/capfoo/cluster-api-provider-foo/node/contract => ./node/contract
+
+replace github.com/capfoo/cluster-api-provider-foo/conformance => ./conformance

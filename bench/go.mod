@@ -133,5 +133,6 @@ require (
 
 replace (
 	github.com/capfoo/cluster-api-provider-foo => ../
+	github.com/capfoo/cluster-api-provider-foo/conformance => ../conformance
 	github.com/capfoo/cluster-api-provider-foo/node/contract => ../node/contract
 )

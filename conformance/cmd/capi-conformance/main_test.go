@@ -1,0 +1,80 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+)
+
+const base = "../../lint/testdata/base"
+
+func execute(t *testing.T, stdin string, args ...string) (string, int) {
+	t.Helper()
+	var out bytes.Buffer
+	command := newCommand()
+	command.SetArgs(args)
+	command.SetIn(strings.NewReader(stdin))
+	command.SetOut(&out)
+	command.SetErr(&out)
+	err := command.ExecuteContext(t.Context())
+	if err != nil {
+		out.WriteString(err.Error())
+	}
+	return out.String(), report(err)
+}
+
+func TestCommands(t *testing.T) {
+	clusterWide := "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: democlusters.infrastructure.cluster.x-k8s.io\n" +
+		"  labels: {cluster.x-k8s.io/v1beta2: v1}\nspec:\n  group: infrastructure.cluster.x-k8s.io\n  scope: Cluster\n  names: {kind: DemoCluster}\n" +
+		"  versions:\n  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {properties: {status: {type: object}}}}}\n"
+	for name, test := range map[string]struct {
+		args  []string
+		stdin string
+		code  int
+		want  string
+	}{
+		"rules":              {[]string{"rules"}, "", 0, "control-plane/kubeconfig "},
+		"rules of a level":   {[]string{"rules", "--level", "live", "--contract", "bootstrap"}, "", 0, "bootstrap/data-secret "},
+		"unknown level":      {[]string{"rules", "--level", "unit"}, "", exitUsage, "allowed: lint,behaviour,live"},
+		"unknown contract":   {[]string{"rules", "--contract", "core"}, "", exitUsage, "allowed: bootstrap, clusterctl"},
+		"explain":            {[]string{"explain", "control-plane/kubeconfig"}, "", 0, "https://cluster-api.sigs.k8s.io/developer/providers/contracts/control-plane#cluster-kubeconfig-management"},
+		"explain nothing":    {[]string{"explain"}, "", exitUsage, "accepts 1 arg"},
+		"explain unknown":    {[]string{"explain", "kubeconfig"}, "", exitUsage, "similar: control-plane/kubeconfig"},
+		"clean":              {[]string{"lint", "--strict", base}, "", 0, "infrastructure-demo v0.1.0, contract v1beta1 and v1beta2"},
+		"findings":           {[]string{"lint", "-"}, clusterWide, exitFindings, "error infrastructure-cluster/scope\n  -:1 CustomResourceDefinition democlusters"},
+		"skip":               {[]string{"lint", base, "--skip", "clusterctl/yaml=a reason"}, "", 0, "1 skipped"},
+		"skip without cause": {[]string{"lint", base, "--skip", "clusterctl/yaml"}, "", exitUsage, "say why"},
+		"no file":            {[]string{"lint"}, "", exitUsage, "name a file"},
+		"missing file":       {[]string{"lint", "missing.yaml"}, "", exitUsage, "no such file"},
+		"both":               {[]string{"lint", base, "--kubeconfig", "x"}, "", exitUsage, "either files or --kubeconfig"},
+		"unknown format":     {[]string{"lint", base, "--format", "pdf"}, "", exitUsage, "allowed: github"},
+		"unknown version":    {[]string{"lint", base, "--contract-version", "v1"}, "", exitUsage, "allowed: v1beta1, v1beta2"},
+		"unknown flag":       {[]string{"lint", "--fast"}, "", exitUsage, "unknown flag: --fast"},
+		"unknown command":    {[]string{"linnt"}, "", exitUsage, "unknown command"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			out, code := execute(t, test.stdin, test.args...)
+			g.Expect(code).To(Equal(test.code), out)
+			g.Expect(out).To(ContainSubstring(test.want))
+		})
+	}
+}
+
+func TestLintWritesAReport(t *testing.T) {
+	g := NewWithT(t)
+	path := filepath.Join(t.TempDir(), "report.yaml")
+	out, code := execute(t, "", "lint", base, "--format", "yaml", "--output", path, "--name", "Demo")
+	g.Expect(code).To(Equal(0), out)
+	g.Expect(out).To(HavePrefix("Demo v0.1.0, contract"))
+	written, err := os.ReadFile(path)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(written)).To(And(ContainSubstring("kind: ConformanceReport"), ContainSubstring("name: Demo"), ContainSubstring("reproduce: capi-conformance ")))
+}

@@ -1,0 +1,118 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package conformance_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"regexp"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/capfoo/cluster-api-provider-foo/conformance"
+)
+
+func TestRulesAreComplete(t *testing.T) {
+	rules, err := conformance.Rules()
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	seen := map[string]bool{}
+	for _, rule := range rules {
+		t.Run(rule.ID, func(t *testing.T) {
+			g := NewWithT(t)
+			g.Expect(seen).NotTo(HaveKey(rule.ID))
+			seen[rule.ID] = true
+			g.Expect(rule.ID).To(MatchRegexp(`^[a-z-]+/[a-z-]+$`))
+			g.Expect(rule.URL).To(MatchRegexp(`^https://cluster-api\.sigs\.k8s\.io/[a-z/-]+#[a-z0-9-]+$`))
+			for _, text := range []string{rule.Sentence, rule.Impact, rule.Fix} {
+				g.Expect(text).To(And(Not(BeEmpty()), Not(ContainSubstring("{Kind}")), Not(ContainSubstring("{kind}"))))
+			}
+			g.Expect(rule.Versions).To(And(Not(BeEmpty()), HaveEach(BeElementOf(conformance.Versions))))
+			g.Expect(rule.Levels).NotTo(BeEmpty())
+			if rule.Lint != nil && rule.Lint.Check == "" {
+				for _, version := range rule.Versions {
+					g.Expect(rule.Lint.Fields).To(HaveKey(version))
+				}
+				g.Expect(rule.Lint.Fields).To(HaveLen(len(rule.Versions)))
+			}
+		})
+	}
+}
+
+func TestThePageOfTheRulesIsCurrent(t *testing.T) {
+	g := NewWithT(t)
+	rules, err := conformance.Rules()
+	g.Expect(err).NotTo(HaveOccurred())
+	var page bytes.Buffer
+	g.Expect(conformance.WriteRules(&page, rules)).To(Succeed())
+	written, err := os.ReadFile("docs/rules.md")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(page.String() == string(written)).To(BeTrue(), "write it with: go run ./cmd/capi-conformance rules --markdown > docs/rules.md")
+}
+
+func TestFindNamesSimilarRules(t *testing.T) {
+	g := NewWithT(t)
+	_, err := conformance.Find("controlplane/kubeconfig")
+	g.Expect(err).To(MatchError(ContainSubstring("similar: control-plane/kubeconfig")))
+	_, err = conformance.Find("nonsense")
+	g.Expect(err).To(MatchError(ContainSubstring("capi-conformance rules")))
+}
+
+// fixed answers with the same results every time.
+type fixed []conformance.Result
+
+func (fixed) Level() conformance.Level { return conformance.Lint }
+
+func (f fixed) Check(context.Context, []string) ([]conformance.Result, error) { return f, nil }
+
+func TestCheck(t *testing.T) {
+	g := NewWithT(t)
+	finding := []conformance.Finding{{Message: "wrong"}}
+	options := conformance.Options{
+		Checkers: []conformance.Checker{fixed{
+			{Rule: "control-plane/scope", Status: conformance.Failed, Versions: []string{"v1beta2"}, Findings: finding},
+			{Rule: "control-plane/category", Status: conformance.Failed, Findings: finding},
+			{Rule: "control-plane/scale", Status: conformance.Failed, Findings: finding},
+			{Rule: "control-plane/template", Status: conformance.Passed},
+		}},
+		Skip: map[string]string{"control-plane/scale": "known"},
+	}
+	report, err := conformance.Check(t.Context(), options)
+	g.Expect(err).NotTo(HaveOccurred())
+	statuses := map[string]conformance.Status{}
+	for _, result := range report.Results {
+		statuses[result.Rule] = result.Status
+	}
+	g.Expect(statuses).To(And(
+		HaveKeyWithValue("control-plane/scope", conformance.Failed),
+		HaveKeyWithValue("control-plane/category", conformance.Warned),
+		HaveKeyWithValue("control-plane/scale", conformance.Skipped),
+		HaveKeyWithValue("control-plane/template", conformance.Passed),
+		HaveKeyWithValue("control-plane/initialization", conformance.NotRun),
+		Not(HaveKey("control-plane/kubeconfig")), // nothing of it can be read from manifests
+	))
+	g.Expect(report.Contracts).To(Equal([]string{"v1beta2"}))
+	g.Expect(report.Date).To(MatchRegexp(regexp.MustCompile(`^\d{4}-\d\d-\d\d$`).String()))
+	g.Expect(report.Broken(false)).To(HaveLen(1))
+	g.Expect(report.Broken(true)).To(HaveLen(2))
+	g.Expect(report.Profiles).To(ContainElement(And(HaveField("Contract", "control-plane"), HaveField("Name", "core"),
+		HaveField("Statuses", HaveKeyWithValue(conformance.Failed, 1)))))
+}
+
+func TestCheckRefusesWrongOptions(t *testing.T) {
+	for name, test := range map[string]struct {
+		options conformance.Options
+		want    string
+	}{
+		"version":       {conformance.Options{Contracts: []string{"v1"}}, "allowed: v1beta1, v1beta2"},
+		"unknown rule":  {conformance.Options{Skip: map[string]string{"scope": "why"}}, "similar: bootstrap/scope"},
+		"without cause": {conformance.Options{Skip: map[string]string{"bootstrap/scope": ""}}, "say why"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := conformance.Check(t.Context(), test.options)
+			NewWithT(t).Expect(err).To(MatchError(ContainSubstring(test.want)))
+		})
+	}
+}

@@ -1,0 +1,133 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lint_test
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/capfoo/cluster-api-provider-foo/conformance"
+	"github.com/capfoo/cluster-api-provider-foo/conformance/lint"
+)
+
+func TestOCILayout(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	blob := func(content string) string {
+		sum := fmt.Sprintf("%x", sha256.Sum256([]byte(content)))
+		path := filepath.Join(dir, "blobs/sha256", sum)
+		g.Expect(os.MkdirAll(filepath.Dir(path), 0o755)).To(Succeed())
+		g.Expect(os.WriteFile(path, []byte(content), 0o600)).To(Succeed())
+		return "sha256:" + sum
+	}
+	var layers []string
+	files, err := filepath.Glob(filepath.Join(base, release, "*.yaml"))
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		g.Expect(err).NotTo(HaveOccurred())
+		layers = append(layers, fmt.Sprintf(`{"digest":%q,"annotations":{"org.opencontainers.image.title":%q}}`, blob(string(content)), filepath.Base(file)))
+	}
+	manifest := blob(fmt.Sprintf(`{"layers":[%s]}`, strings.Join(layers, ",")))
+	g.Expect(os.WriteFile(filepath.Join(dir, "oci-layout"), []byte(`{"imageLayoutVersion":"1.0.0"}`), 0o600)).To(Succeed())
+	g.Expect(os.WriteFile(filepath.Join(dir, "index.json"), fmt.Appendf(nil, `{"manifests":[{"digest":%q}]}`, manifest), 0o600)).To(Succeed())
+
+	for _, result := range check(t, g, dir) {
+		g.Expect(result.Findings).To(BeEmpty(), result.Rule)
+		if strings.HasPrefix(result.Rule, "infrastructure-") {
+			g.Expect(result.Status).To(Equal(conformance.Passed), result.Rule)
+		}
+	}
+}
+
+func TestLoadRefuses(t *testing.T) {
+	for name, test := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"an empty folder":       {nil, "has no manifests of a provider"},
+		"kustomizations":        {map[string]string{"kustomization.yaml": "resources: []"}, "build them first: kustomize build"},
+		"an OCI layout of none": {map[string]string{"oci-layout": "{}", "index.json": "{}"}, "no layer has the title of a manifest"},
+		"a broken OCI layout":   {map[string]string{"oci-layout": "{}", "index.json": "["}, "OCI layout"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			dir := t.TempDir()
+			for file, content := range test.files {
+				g.Expect(os.WriteFile(filepath.Join(dir, file), []byte(content), 0o600)).To(Succeed())
+			}
+			_, err := lint.Load(nil, dir)
+			g.Expect(err).To(MatchError(ContainSubstring(test.want)))
+		})
+	}
+}
+
+func TestFindingsHaveTheLineOfTheObject(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	g.Expect(os.CopyFS(dir, os.DirFS(base))).To(Succeed())
+	mutant{Object: "Certificate demo-webhook", Replace: map[string]string{"name: demo-selfsigned": "name: other"}}.apply(g, filepath.Join(dir, release))
+	text, err := os.ReadFile(filepath.Join(dir, release, components))
+	g.Expect(err).NotTo(HaveOccurred())
+	before, _, found := strings.Cut(string(text), "apiVersion: cert-manager.io/v1\nkind: Certificate")
+	g.Expect(found).To(BeTrue())
+	for _, result := range check(t, g, dir) {
+		if result.Rule == "clusterctl/certificate-issuer" {
+			g.Expect(result.Findings).To(HaveExactElements(HaveField("Line", strings.Count(before, "\n")+1)))
+		}
+	}
+}
+
+// TestBugsOfTheField has mistakes that providers have made, as their users reported them.
+func TestBugsOfTheField(t *testing.T) {
+	const status = "/spec/versions/v1beta2/schema/openAPIV3Schema/properties/status/properties"
+	domains := map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "object", "properties": map[string]any{"controlPlane": map[string]any{"type": "boolean"}}}}
+	for name, test := range map[string]struct {
+		change mutant
+		want   string
+	}{
+		"the label of v1beta2 with the failure domains of v1beta1 (beskar7#160)": {
+			mutant{Object: "CustomResourceDefinition DemoCluster", Set: map[string]any{status + "/failureDomains": domains}},
+			"infrastructure-cluster/failure-domains",
+		},
+		"the fields of v1beta2 with the label of v1beta1 (cluster-api-provider-maas#387)": {
+			mutant{Object: "CustomResourceDefinition DemoCluster", Set: map[string]any{"/metadata/labels/cluster.x-k8s.io~1v1beta1": "v1beta2", "/metadata/labels/cluster.x-k8s.io~1v1beta2": nil}},
+			"infrastructure-cluster/initialization",
+		},
+		"metadata for v1beta2 and no label (CAPK#390)": {
+			mutant{Object: "CustomResourceDefinition DemoMachine", Set: map[string]any{"/metadata/labels/cluster.x-k8s.io~1v1beta2": nil}},
+			"infrastructure-machine/contract-metadata",
+		},
+		"the label of v1beta2 alone, on a version made for v1beta1 (CAPK#391)": {
+			mutant{Object: "CustomResourceDefinition DemoMachine", Set: map[string]any{"/metadata/labels/cluster.x-k8s.io~1v1beta2": "v1beta1"}},
+			"infrastructure-machine/initialization",
+		},
+		"a label that flips without metadata (CAPG#1709, CAPA#6112)": {
+			mutant{File: "metadata.yaml", Replace: map[string]string{"contract: v1beta2": "contract: v1beta1"}, Also: []mutant{
+				{Object: "CustomResourceDefinition DemoCluster", Set: map[string]any{"/metadata/labels/cluster.x-k8s.io~1v1beta1": nil}},
+			}},
+			"infrastructure-cluster/contract-metadata",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			dir := t.TempDir()
+			g.Expect(os.CopyFS(dir, os.DirFS(base))).To(Succeed())
+			test.change.apply(g, filepath.Join(dir, release))
+			var broken []string
+			for _, result := range check(t, g, dir) {
+				if result.Status == conformance.Failed {
+					broken = append(broken, result.Rule)
+				}
+			}
+			g.Expect(broken).To(ContainElement(test.want))
+		})
+	}
+}

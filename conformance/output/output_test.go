@@ -1,0 +1,95 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package output_test
+
+import (
+	"bytes"
+	"encoding/xml"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capfoo/cluster-api-provider-foo/conformance"
+	"github.com/capfoo/cluster-api-provider-foo/conformance/output"
+)
+
+var report = &conformance.Report{
+	APIVersion: conformance.ReportAPIVersion, Kind: conformance.ReportKind, Contracts: []string{"v1beta2"},
+	Implementation: conformance.Implementation{Name: "infrastructure-demo", Version: "v0.1.0"},
+	Results: []conformance.Result{
+		{Rule: "infrastructure-cluster/scope", Level: conformance.Lint, Status: conformance.Failed, Findings: []conformance.Finding{
+			{Object: "CustomResourceDefinition demos", File: "a,b.yaml", Line: 3, Message: "100% <wrong>\nand more"},
+		}},
+		{Rule: "infrastructure-cluster/category", Level: conformance.Lint, Status: conformance.Warned, Findings: []conformance.Finding{{File: "c.yaml", Message: "none"}}},
+		{Rule: "infrastructure-cluster/template", Level: conformance.Lint, Status: conformance.Passed},
+		{Rule: "infrastructure-cluster/deletion", Level: conformance.Behaviour, Status: conformance.NotRun},
+	},
+}
+
+func write(g *WithT, name string, strict bool) string {
+	format, err := output.ByName(name)
+	g.Expect(err).NotTo(HaveOccurred())
+	var out bytes.Buffer
+	g.Expect(format(&out, report, strict)).To(Succeed())
+	return out.String()
+}
+
+func TestText(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(write(g, "text", false)).To(And(
+		ContainSubstring("error infrastructure-cluster/scope\n  a,b.yaml:3 CustomResourceDefinition demos: 100% <wrong>"),
+		ContainSubstring("warning infrastructure-cluster/category\n  c.yaml: none"),
+		ContainSubstring("  fix:      Set spec.scope"),
+		HaveSuffix("infrastructure-demo v0.1.0, contract v1beta2: 1 passed, 1 failed, 1 warned, 1 notRun\n"),
+	))
+}
+
+func TestYAML(t *testing.T) {
+	g := NewWithT(t)
+	read := &conformance.Report{}
+	g.Expect(yaml.UnmarshalStrict([]byte(write(g, "yaml", false)), read)).To(Succeed())
+	g.Expect(read).To(Equal(report))
+}
+
+func TestJUnit(t *testing.T) {
+	for strict, failures := range map[bool]int{false: 1, true: 2} {
+		g := NewWithT(t)
+		var suite struct {
+			Tests    int `xml:"tests,attr"`
+			Failures int `xml:"failures,attr"`
+			Skipped  int `xml:"skipped,attr"`
+			Cases    []struct {
+				Name    string  `xml:"name,attr"`
+				Failure *string `xml:"failure"`
+			} `xml:"testcase"`
+		}
+		g.Expect(xml.Unmarshal([]byte(write(g, "junit", strict)), &suite)).To(Succeed())
+		g.Expect(suite.Tests).To(Equal(4))
+		g.Expect(suite.Failures).To(Equal(failures))
+		g.Expect(suite.Skipped).To(Equal(1))
+		g.Expect(suite.Cases[0].Name).To(Equal("infrastructure-cluster/scope"))
+		g.Expect(suite.Cases[0].Failure).To(HaveValue(ContainSubstring("100% <wrong>")))
+	}
+}
+
+func TestGitHub(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(write(g, "github", false)).To(Equal(
+		"::error file=a%2Cb.yaml,line=3,title=infrastructure-cluster/scope::CustomResourceDefinition demos 100%25 <wrong>%0Aand more\n" +
+			"::warning file=c.yaml,line=1,title=infrastructure-cluster/category::none\n"))
+	g.Expect(write(g, "github", true)).To(ContainSubstring("::error file=c.yaml"))
+}
+
+func TestHTML(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(write(g, "html", false)).To(And(
+		ContainSubstring("100% &lt;wrong&gt;"), ContainSubstring(`<td class="notRun">notRun</td>`),
+		ContainSubstring(`href="https://cluster-api.sigs.k8s.io/developer/providers/contracts/infra-cluster#all-resources-scope"`)))
+}
+
+func TestUnknownFormat(t *testing.T) {
+	_, err := output.ByName("pdf")
+	NewWithT(t).Expect(err).To(MatchError(`format "pdf" is unknown; allowed: github, html, junit, text, yaml`))
+}
