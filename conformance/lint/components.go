@@ -301,22 +301,23 @@ func checkImageTag(_ *Release, deployment Object) []string {
 	})
 }
 
-// sharedVariables begin the names of variables that all providers share.
-var sharedVariables = []string{"EXP_", "CLUSTER_TOPOLOGY", "CAP", "KUBEADM_"}
+// sharedVariables begin the names of variables that all providers share, and abbreviations such as
+// CAPA, CABPR and CAREN.
+var sharedVariables = []string{"EXP_", "CLUSTER_TOPOLOGY", "CA", "KUBEADM_"}
 
 func checkVariablesPrefix(r *Release) []subject {
 	label := r.provider()
-	own := strings.ToUpper(strings.ReplaceAll(strings.TrimPrefix(label, providerType(label)), "-", "_"))
+	own := strings.ToUpper(strings.TrimPrefix(label, providerType(label)))
 	if own == "" {
 		return nil
 	}
+	allowed := slices.Concat(sharedVariables, strings.Split(own, "-"))
 	var subjects []subject
 	for _, file := range r.of(Components) {
 		var messages []string
 		for _, variable := range file.Variables {
-			shared := slices.ContainsFunc(sharedVariables, func(prefix string) bool { return strings.HasPrefix(variable.Name, prefix) })
-			if !shared && !strings.HasPrefix(variable.Name, own) {
-				messages = append(messages, fmt.Sprintf("the variable %s does not begin with %s_", variable.Name, own))
+			if !slices.ContainsFunc(allowed, func(prefix string) bool { return strings.HasPrefix(variable.Name, prefix) }) {
+				messages = append(messages, fmt.Sprintf("the variable %s does not begin with %s_", variable.Name, strings.ReplaceAll(own, "-", "_")))
 			}
 		}
 		if len(file.Variables) > 0 {
@@ -345,8 +346,13 @@ func checkProviderLabel(r *Release) []subject {
 func checkProviderLabelValue(r *Release) []subject {
 	provider := r.provider()
 	var subjects []subject
+	reported := map[string]bool{}
 	for _, object := range r.components() {
 		label := object.GetLabels()["cluster.x-k8s.io/provider"]
+		if reported[label] {
+			continue
+		}
+		reported[label] = true
 		switch {
 		case label == "":
 		case providerType(label) == "":
@@ -363,7 +369,7 @@ func checkProviderLabelValue(r *Release) []subject {
 func checkGlobalMove(r *Release) []subject {
 	var subjects []subject
 	for _, crd := range r.definitions {
-		if crd.Spec.Scope != "Cluster" || crd.Contract != "" {
+		if crd.Spec.Scope != "Cluster" || crd.Contract != "" || crd.Labels["cluster.x-k8s.io/provider"] == "cluster-api" {
 			continue
 		}
 		if !strings.HasSuffix(crd.Spec.Group, "cluster.x-k8s.io") && !crd.labelled() {

@@ -116,6 +116,7 @@ func checkContractVersions(s crdScope) []string {
 		return nil
 	}
 	var messages []string
+	used := s.crd.apiVersion(s.contract)
 	for _, name := range strings.Split(value, "_") {
 		version := s.crd.version(name)
 		switch {
@@ -123,7 +124,7 @@ func checkContractVersions(s crdScope) []string {
 			messages = append(messages, fmt.Sprintf("label %s%s is %q, want versions joined by _", contractPrefix, s.contract, value))
 		case version == nil:
 			messages = append(messages, fmt.Sprintf("label %s%s names version %s, which spec.versions does not have", contractPrefix, s.contract, name))
-		case !version.Served:
+		case !version.Served && name == used:
 			messages = append(messages, fmt.Sprintf("label %s%s names version %s, which is not served", contractPrefix, s.contract, name))
 		}
 	}
@@ -234,8 +235,7 @@ func deref(value *string) string {
 }
 
 func checkTemplate(s crdScope) []string {
-	// Machines that a pool creates have no template.
-	if strings.HasSuffix(s.crd.kind(), "MachinePoolMachine") || s.release.find(s.crd.Spec.Group, s.crd.kind()+"Template") != nil {
+	if s.release.find(s.crd.Spec.Group, s.crd.kind()+"Template") != nil {
 		return nil
 	}
 	return []string{fmt.Sprintf("there is no CRD for %sTemplate", s.crd.kind())}
@@ -291,7 +291,7 @@ func checkSSADryRun(s crdScope) []string {
 
 func checkPoolMachineKind(s crdScope) []string {
 	for _, crd := range s.release.definitions {
-		if crd.Spec.Group == s.crd.Spec.Group && crd.Contract == machine && !crd.Template && crd.version(s.version.Name) != nil {
+		if crd.Spec.Group == s.crd.Spec.Group && strings.HasSuffix(crd.kind(), "Machine") && crd.version(s.version.Name) != nil {
 			return nil
 		}
 	}

@@ -68,7 +68,7 @@ func (f *File) parse(text string) {
 	errs := make([]error, len(documents))
 	var group sync.WaitGroup
 	for i, document := range documents {
-		group.Go(func() { objects[i], errs[i] = decode(document.text) })
+		group.Go(func() { objects[i], errs[i] = decode(document.text, f.base() != "metadata.yaml") })
 	}
 	group.Wait()
 	for i, document := range documents {
@@ -104,8 +104,8 @@ func split(text string) []document {
 	return documents
 }
 
-// decode returns the object of a document, or nil for an empty one.
-func decode(text string) (*unstructured.Unstructured, error) {
+// decode returns the object of a document, or nil for an empty one. A typed one must say what it is.
+func decode(text string, typed bool) (*unstructured.Unstructured, error) {
 	var content map[string]any
 	if err := yaml.Unmarshal([]byte(text), &content); err != nil {
 		return nil, err
@@ -115,6 +115,7 @@ func decode(text string) (*unstructured.Unstructured, error) {
 	}
 	object := &unstructured.Unstructured{Object: content}
 	switch {
+	case !typed:
 	case object.GetAPIVersion() == "":
 		return nil, fmt.Errorf("a document has no apiVersion")
 	case object.GetKind() == "":

@@ -172,6 +172,7 @@ func (r *Release) contract(crd *CRD) (string, bool) {
 			contract = ""
 		}
 	case strings.HasPrefix(group, "controlplane."):
+	case strings.HasSuffix(kind, "MachinePoolMachine"): // what a pool creates by itself has no template
 	case strings.HasSuffix(kind, "MachinePool"):
 		contract = machinePool
 	case strings.HasSuffix(kind, "Machine"):
@@ -179,10 +180,22 @@ func (r *Release) contract(crd *CRD) (string, bool) {
 	case strings.HasSuffix(kind, "Cluster"):
 		contract = cluster
 	}
-	if contract == "" || !crd.labelled() && !infrastructureGroup(group) {
+	if contract == "" || !crd.labelled() && !infrastructureGroup(group) || !template && r.helper(crd) {
 		return "", false
 	}
 	return contract, template
+}
+
+// helper reports whether a kind without a template is named after a kind with one, as
+// PooledRemoteMachine is after RemoteMachine: it serves that kind, and Cluster API does not see it.
+func (r *Release) helper(crd *CRD) bool {
+	if r.find(crd.Spec.Group, crd.kind()+"Template") != nil {
+		return false
+	}
+	return slices.ContainsFunc(r.definitions, func(other *CRD) bool {
+		kind, template := strings.CutSuffix(other.kind(), "Template")
+		return template && other.Spec.Group == crd.Spec.Group && kind != crd.kind() && strings.HasSuffix(crd.kind(), kind)
+	})
 }
 
 // infrastructureGroup reports whether the group's name says that it is about a contract.

@@ -69,7 +69,8 @@ func checkTemplateFileName(r *Release) []subject {
 func (f *File) readable() bool { return f.variables == nil && len(f.problems) == 0 }
 
 func checkTemplateCluster(f *File) []subject {
-	if !f.readable() || f.first("Cluster") != nil {
+	// A class may be published as a flavor.
+	if !f.readable() || f.first("Cluster") != nil || f.first("ClusterClass") != nil {
 		return []subject{of(f.object())}
 	}
 	return []subject{of(f.object(), "has no Cluster")}
@@ -115,7 +116,7 @@ func checkCommonVariables(f *File) []subject {
 			missing = append(missing, name)
 		}
 	}
-	if len(missing) == 0 || !f.readable() {
+	if len(missing) == 0 || !f.readable() || f.first("Cluster") == nil {
 		return []subject{of(f.object())}
 	}
 	return []subject{of(f.object(), "does not use "+strings.Join(missing, ", "))}
@@ -220,6 +221,9 @@ func checkKinds(fileType FileType) releaseCheck {
 
 func kindProblem(r *Release, group, version, kind string) []string {
 	crd := r.find(group, kind)
+	if crd == nil && slices.Contains(managerGroups, group) {
+		return nil // a group that all providers share
+	}
 	if crd == nil {
 		return []string{fmt.Sprintf("the components have no CRD for the kind %s of %s", kind, group)}
 	}

@@ -6,6 +6,7 @@ package lint
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/drone/envsubst/v2"
@@ -18,6 +19,9 @@ type Variable struct {
 	// Default says that the manifest has a default for it.
 	Default bool
 }
+
+// defaults are the functions that give a variable a default.
+var defaults = []string{":=", "=", ":-"}
 
 // spaced matches variables with spaces, which clusterctl allows.
 var spaced = regexp.MustCompile(`\$\{\s*([A-Za-z0-9_]+)\s*\}`)
@@ -39,7 +43,7 @@ func substitute(text string) ([]Variable, string, error) {
 		if _, ok := found[node.Param]; !ok {
 			names = append(names, node.Param)
 		}
-		found[node.Param] = found[node.Param] || node.Name != "" && strings.Trim(node.Name, ":=-") == "" && node.Name != "-"
+		found[node.Param] = found[node.Param] || slices.Contains(defaults, node.Name)
 	})
 	var variables []Variable
 	for _, name := range names {
