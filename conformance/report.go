@@ -77,6 +77,8 @@ type Report struct {
 	Contracts []string  `json:"contracts"`
 	Profiles  []Profile `json:"profiles"`
 	Results   []Result  `json:"results"`
+	// Strict means that a recommendation that is not followed counts like a broken rule.
+	Strict bool `json:"strict,omitempty"`
 	// Reproduce is the command that gives the same report.
 	Reproduce string `json:"reproduce,omitempty"`
 }
@@ -122,7 +124,7 @@ func Check(ctx context.Context, options Options) (*Report, error) {
 	}
 	report := &Report{
 		APIVersion: ReportAPIVersion, Kind: ReportKind, Implementation: options.Implementation,
-		Suite: options.Suite, Date: time.Now().UTC().Format(time.DateOnly), Reproduce: options.Reproduce,
+		Suite: options.Suite, Strict: options.Strict, Date: time.Now().UTC().Format(time.DateOnly), Reproduce: options.Reproduce,
 	}
 	for _, checker := range options.Checkers {
 		results, err := checker.Check(ctx, options.Contracts)
@@ -204,16 +206,14 @@ func profiles(rules []Rule, results []Result) []Profile {
 	return all
 }
 
-// Broken returns the results that make the provider fail. A strict judge also counts
-// recommendations.
-func (r *Report) Broken(strict bool) []Result {
-	var broken []Result
-	for _, result := range r.Results {
-		if result.Status == Failed || strict && result.Status == Warned {
-			broken = append(broken, result)
-		}
-	}
-	return broken
+// Breaks reports whether a result makes the provider fail.
+func (r *Report) Breaks(result Result) bool {
+	return result.Status == Failed || r.Strict && result.Status == Warned
+}
+
+// Broken returns the results that make the provider fail.
+func (r *Report) Broken() []Result {
+	return slices.DeleteFunc(slices.Clone(r.Results), func(result Result) bool { return !r.Breaks(result) })
 }
 
 // Place says where a finding is.

@@ -149,7 +149,7 @@ func expand(file, contract ruleFile) []Rule {
 		definition = kind + "template-" + kind + "templatelist-resource-definition"
 	}
 	words := strings.NewReplacer("{Kind}", contract.Kind, "{kind}", kind, "{workflow}", contract.Workflow, "{templateDefinition}", definition)
-	var rules []Rule
+	rules := make([]Rule, 0, len(file.Rules))
 	for _, entry := range file.Rules {
 		rule, page := entry.Rule, contract.Page
 		if entry.Page != "" {

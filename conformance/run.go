@@ -16,12 +16,12 @@ func Run(t *testing.T, options Options) *Report {
 		t.Fatal(err)
 	}
 	for _, result := range report.Results {
-		t.Run(string(result.Level)+"/"+result.Rule, func(t *testing.T) { judge(t, result, options.Strict) })
+		t.Run(string(result.Level)+"/"+result.Rule, func(t *testing.T) { report.judge(t, result) })
 	}
 	return report
 }
 
-func judge(t *testing.T, result Result, strict bool) {
+func (r *Report) judge(t *testing.T, result Result) {
 	t.Helper()
 	switch result.Status {
 	case Passed:
@@ -34,7 +34,7 @@ func judge(t *testing.T, result Result, strict bool) {
 			t.Logf("%s: %s", finding.Place(), finding.Message)
 		}
 		t.Logf("%s\n%s\nfix: %s", rule.Sentence, rule.URL, rule.Fix)
-		if result.Status == Failed || strict {
+		if r.Breaks(result) {
 			t.Fail()
 		}
 	default:

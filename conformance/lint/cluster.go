@@ -5,12 +5,14 @@ package lint
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/clientcmd"
@@ -42,35 +44,38 @@ func LoadCluster(ctx context.Context, kubeconfig, contextName string) ([]*Releas
 	providers := map[string]*Release{}
 	for _, resource := range clusterResources {
 		list, err := client.Resource(resource).List(ctx, metav1.ListOptions{})
-		if apierrors.IsNotFound(err) {
-			continue
-		}
-		if err != nil {
+		if err != nil && !apierrors.IsNotFound(err) {
 			return nil, fmt.Errorf("list %s: %w", resource.Resource, err)
 		}
-		for i := range list.Items {
-			provider := list.Items[i].GetLabels()["cluster.x-k8s.io/provider"]
-			if provider == "" && resource.Resource == "extensionconfigs" {
-				provider = "extensions"
-			}
-			if provider == "" || provider == "cluster-api" {
-				continue
-			}
-			if providers[provider] == nil {
-				providers[provider] = &Release{Dir: provider, Cluster: true, Files: []*File{{Path: provider, Type: Components}}}
-			}
-			file := providers[provider].Files[0]
-			file.Objects = append(file.Objects, Object{Unstructured: &list.Items[i], File: file})
+		if err == nil {
+			sortIn(providers, list.Items)
 		}
 	}
 	if len(providers) == 0 {
-		return nil, fmt.Errorf("the cluster has no objects with the label cluster.x-k8s.io/provider")
+		return nil, errors.New("the cluster has no objects with the label cluster.x-k8s.io/provider")
 	}
-	var releases []*Release
-	for _, release := range providers {
-		release.prepare()
-		releases = append(releases, release)
+	releases := make([]*Release, 0, len(providers))
+	for _, name := range slices.Sorted(maps.Keys(providers)) {
+		providers[name].prepare()
+		releases = append(releases, providers[name])
 	}
-	slices.SortFunc(releases, func(a, b *Release) int { return strings.Compare(a.Dir, b.Dir) })
 	return releases, nil
+}
+
+// sortIn adds objects to the releases of their providers.
+func sortIn(providers map[string]*Release, objects []unstructured.Unstructured) {
+	for i := range objects {
+		provider := objects[i].GetLabels()["cluster.x-k8s.io/provider"]
+		if provider == "" && objects[i].GetKind() == "ExtensionConfig" {
+			provider = "extensions"
+		}
+		if provider == "" || provider == "cluster-api" {
+			continue
+		}
+		if providers[provider] == nil {
+			providers[provider] = &Release{Dir: provider, Cluster: true, Files: []*File{{Path: provider, Type: Components}}}
+		}
+		file := providers[provider].Files[0]
+		file.Objects = append(file.Objects, Object{Unstructured: &objects[i], File: file})
+	}
 }

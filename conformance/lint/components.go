@@ -33,8 +33,9 @@ var componentChecks = map[string]releaseCheck{
 // each applies a check to the components of a kind.
 func each(kind string, check func(*Release, Object) []string) releaseCheck {
 	return func(r *Release) []subject {
-		var subjects []subject
-		for _, object := range r.objects(kind) {
+		objects := r.objects(kind)
+		subjects := make([]subject, 0, len(objects))
+		for _, object := range objects {
 			subjects = append(subjects, of(object, check(r, object)...))
 		}
 		return subjects
@@ -214,8 +215,9 @@ func containers(deployment Object) []map[string]any {
 }
 
 func checkManagerContainer(r *Release, deployment Object) []string {
-	var names []string
-	for _, container := range containers(deployment) {
+	all := containers(deployment)
+	names := make([]string, 0, len(all))
+	for _, container := range all {
 		name, _ := container["name"].(string)
 		names = append(names, name)
 	}

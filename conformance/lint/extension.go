@@ -168,8 +168,9 @@ type handler struct {
 }
 
 func handlers(config Object) []handler {
-	var all []handler
-	for _, entry := range config.objects("status", "handlers") {
+	entries := config.objects("status", "handlers")
+	all := make([]handler, 0, len(entries))
+	for _, entry := range entries {
 		h := handler{}
 		h.name, _ = entry["name"].(string)
 		h.policy, _ = entry["failurePolicy"].(string)

@@ -132,6 +132,24 @@ var componentKinds = []string{
 
 // typeOf decides by the name of the file, or else by its objects.
 func (f *File) typeOf() FileType {
+	if named := f.typeOfName(); named != Other {
+		return named
+	}
+	switch {
+	case slices.ContainsFunc(f.Objects, func(o Object) bool { return slices.Contains(componentKinds, o.GetKind()) }):
+		return Components
+	case slices.ContainsFunc(f.Objects, func(o Object) bool { return isKind(o, "clusterctl.cluster.x-k8s.io", "Metadata") }):
+		return Metadata
+	case f.first("ClusterClass") != nil:
+		return Class
+	case f.first("Cluster") != nil:
+		return Template
+	default:
+		return Other
+	}
+}
+
+func (f *File) typeOfName() FileType {
 	name := f.base()
 	switch {
 	case name == "metadata.yaml":
@@ -142,20 +160,7 @@ func (f *File) typeOf() FileType {
 		return Class
 	case name == "-", strings.HasSuffix(name, "-components.yaml"):
 		return Components
+	default:
+		return Other
 	}
-	found := Other
-	for _, object := range f.Objects {
-		group := strings.Split(object.GetAPIVersion(), "/")[0]
-		switch {
-		case slices.Contains(componentKinds, object.GetKind()):
-			return Components
-		case group == "clusterctl.cluster.x-k8s.io" && object.GetKind() == "Metadata":
-			return Metadata
-		case group == "cluster.x-k8s.io" && object.GetKind() == "ClusterClass":
-			found = Class
-		case group == "cluster.x-k8s.io" && object.GetKind() == "Cluster" && found == Other:
-			found = Template
-		}
-	}
-	return found
 }

@@ -93,15 +93,14 @@ func (o *outcome) report(version string, object Object, message string) {
 	if object.File != nil {
 		finding.File, finding.Line = object.File.Path, object.Line
 	}
-	for i, known := range o.findings {
-		if known.File == finding.File && known.Line == finding.Line && known.Object == finding.Object && known.Message == message {
-			if !slices.Contains(known.Versions, version) {
-				o.findings[i].Versions = append(known.Versions, version)
-			}
-			return
-		}
+	index := slices.IndexFunc(o.findings, func(known conformance.Finding) bool {
+		return known.File == finding.File && known.Line == finding.Line && known.Object == finding.Object && known.Message == message
+	})
+	if index < 0 {
+		o.findings = append(o.findings, finding)
+	} else if known := &o.findings[index]; !slices.Contains(known.Versions, version) {
+		known.Versions = append(known.Versions, version)
 	}
-	o.findings = append(o.findings, finding)
 }
 
 func (o *outcome) status() conformance.Status {

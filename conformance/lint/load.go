@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -61,53 +62,56 @@ func load(stdin io.Reader, path string) ([]*Release, error) {
 
 // loadFolder reads each folder below the root that has manifests of providers as a release.
 func loadFolder(root string) ([]*Release, error) {
-	folders := map[string]*Release{}
-	kustomization := ""
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		name := entry.Name()
-		if entry.IsDir() {
-			if path != root && strings.HasPrefix(name, ".") {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if name == "kustomization.yaml" {
-			kustomization = filepath.Dir(path)
-		}
-		if extension := filepath.Ext(name); extension != ".yaml" && extension != ".yml" {
-			return nil
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		if file := newFile(path, data); file.Type != Other {
-			dir := filepath.Dir(path)
-			if folders[dir] == nil {
-				folders[dir] = &Release{Dir: dir, Folder: true, Repository: inRepository(root, dir)}
-			}
-			folders[dir].Files = append(folders[dir].Files, file)
-		}
-		return nil
-	})
+	paths, kustomization, err := manifests(root)
 	if err != nil {
 		return nil, err
 	}
-	if len(folders) == 0 && kustomization != "" {
-		return nil, fmt.Errorf("%s has kustomizations only; build them first: kustomize build %s | capi-conformance lint -", root, kustomization)
+	folders := map[string]*Release{}
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		file, dir := newFile(path, data), filepath.Dir(path)
+		if file.Type == Other {
+			continue
+		}
+		if folders[dir] == nil {
+			folders[dir] = &Release{Dir: dir, Folder: true, Repository: inRepository(root, dir)}
+		}
+		folders[dir].Files = append(folders[dir].Files, file)
+	}
+	if len(folders) == 0 && kustomization {
+		return nil, fmt.Errorf("%s has kustomizations only; build them first: kustomize build FOLDER | capi-conformance lint -", root)
 	}
 	if len(folders) == 0 {
 		return nil, fmt.Errorf("%s has no manifests of a provider: no components, metadata, cluster templates or ClusterClasses", root)
 	}
 	var releases []*Release
-	for _, release := range folders {
-		releases = append(releases, newReleases(release)...)
+	for _, dir := range slices.Sorted(maps.Keys(folders)) {
+		releases = append(releases, newReleases(folders[dir])...)
 	}
-	slices.SortStableFunc(releases, func(a, b *Release) int { return strings.Compare(a.Dir, b.Dir) })
 	return releases, nil
+}
+
+// manifests lists the YAML files below the root, without those in hidden folders, and reports
+// whether one of them is a kustomization.
+func manifests(root string) (paths []string, kustomization bool, err error) {
+	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		switch extension := filepath.Ext(path); {
+		case err != nil:
+			return err
+		case entry.IsDir() && path != root && strings.HasPrefix(entry.Name(), "."):
+			return fs.SkipDir
+		case entry.IsDir() || extension != ".yaml" && extension != ".yml":
+		case entry.Name() == "kustomization.yaml":
+			kustomization = true
+		default:
+			paths = append(paths, path)
+		}
+		return nil
+	})
+	return paths, kustomization, err
 }
 
 // inRepository reports whether the folder is PROVIDER/VERSION below the root: at least one of the

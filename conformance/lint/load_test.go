@@ -53,7 +53,7 @@ func TestLoadRefuses(t *testing.T) {
 		want  string
 	}{
 		"an empty folder":       {nil, "has no manifests of a provider"},
-		"kustomizations":        {map[string]string{"kustomization.yaml": "resources: []"}, "build them first: kustomize build"},
+		"kustomizations":        {map[string]string{"kustomization.yaml": "resources: []"}, "build them first: kustomize build FOLDER"},
 		"an OCI layout of none": {map[string]string{"oci-layout": "{}", "index.json": "{}"}, "no layer has the title of a manifest"},
 		"a broken OCI layout":   {map[string]string{"oci-layout": "{}", "index.json": "["}, "OCI layout"},
 	} {

@@ -239,7 +239,7 @@ func (m mutant) change(g Gomega, text string) string {
 		return m.replace(g, text)
 	}
 	documents := strings.Split(text, "---\n")
-	index := slices.IndexFunc(documents, func(document string) bool { return m.selects(document) })
+	index := slices.IndexFunc(documents, m.selects)
 	g.Expect(index).To(BeNumerically(">=", 0), "there is no %s", m.Object)
 	changed := m.replace(g, documents[index])
 	if len(m.Set) > 0 {

@@ -21,21 +21,13 @@ type descriptor struct {
 // with its name as title.
 func loadOCI(dir string) (*Release, error) {
 	var index struct{ Manifests []descriptor }
-	data, err := os.ReadFile(filepath.Join(dir, "index.json"))
-	if err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal(data, &index); err != nil {
+	if err := readJSON(filepath.Join(dir, "index.json"), &index); err != nil {
 		return nil, err
 	}
 	release := &Release{Dir: dir, Folder: true}
 	for _, reference := range index.Manifests {
 		var manifest struct{ Layers []descriptor }
-		data, err := os.ReadFile(blob(dir, reference))
-		if err != nil {
-			return nil, err
-		}
-		if err := json.Unmarshal(data, &manifest); err != nil {
+		if err := readJSON(blob(dir, reference), &manifest); err != nil {
 			return nil, err
 		}
 		for _, layer := range manifest.Layers {
@@ -56,6 +48,14 @@ func loadOCI(dir string) (*Release, error) {
 		return nil, errors.New("no layer has the title of a manifest, such as infrastructure-components.yaml")
 	}
 	return release, nil
+}
+
+func readJSON(path string, into any) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, into)
 }
 
 func blob(dir string, of descriptor) string {

@@ -154,36 +154,48 @@ func (r *Release) prepare() {
 	}
 }
 
-// contract decides which contract a CRD is about. Cluster API has no list of kinds, so the names
-// that its book recommends decide, and the API group where several kinds have such a name.
-func (r *Release) contract(crd *CRD) (string, bool) {
+// suffixes of kinds decide which contract a CRD is about; the first that fits counts. Cluster API
+// has no list of kinds, so these are the names that its book recommends. What a pool creates by
+// itself has no template, and Cluster API sees it as part of the pool.
+var suffixes = []struct{ kind, group, contract string }{
+	{"ControlPlane", "", controlPlane},
+	{"Config", "bootstrap.", bootstrap},
+	{"BootstrapConfig", "", bootstrap},
+	{"", "bootstrap.", ""},
+	{"", "controlplane.", ""},
+	{"MachinePoolMachine", "", ""},
+	{"MachinePool", "", machinePool},
+	{"Machine", "", machine},
+	{"Cluster", "", cluster},
+}
+
+// contract decides which contract a CRD is about.
+func (r *Release) contract(crd *CRD) (contract string, template bool) {
 	kind, template := strings.CutSuffix(crd.kind(), "Template")
-	group := crd.Spec.Group
-	if group == "cluster.x-k8s.io" || strings.HasPrefix(group, "ipam.") || strings.HasPrefix(group, "addons.") || !template && !hasStatus(crd) {
+	if foreign(crd) || !template && (!hasStatus(crd) || r.helper(crd)) {
 		return "", false
 	}
-	contract := ""
-	switch {
-	case strings.HasSuffix(kind, "ControlPlane"):
-		contract = controlPlane
-	case strings.HasPrefix(group, "bootstrap."), strings.HasSuffix(kind, "BootstrapConfig"):
-		contract = bootstrap
-		if !strings.HasSuffix(kind, "Config") {
-			contract = ""
+	for _, suffix := range suffixes {
+		if strings.HasSuffix(kind, suffix.kind) && strings.HasPrefix(crd.Spec.Group, suffix.group) {
+			return suffix.contract, template && suffix.contract != ""
 		}
-	case strings.HasPrefix(group, "controlplane."):
-	case strings.HasSuffix(kind, "MachinePoolMachine"): // what a pool creates by itself has no template
-	case strings.HasSuffix(kind, "MachinePool"):
-		contract = machinePool
-	case strings.HasSuffix(kind, "Machine"):
-		contract = machine
-	case strings.HasSuffix(kind, "Cluster"):
-		contract = cluster
 	}
-	if contract == "" || !crd.labelled() && !infrastructureGroup(group) || !template && r.helper(crd) {
-		return "", false
+	return "", false
+}
+
+// foreign reports whether the CRD belongs to Cluster API itself, or to no provider of a contract.
+func foreign(crd *CRD) bool {
+	for _, prefix := range []string{"ipam.", "addons."} {
+		if strings.HasPrefix(crd.Spec.Group, prefix) {
+			return true
+		}
 	}
-	return contract, template
+	for _, prefix := range []string{"infrastructure.", "controlplane.", "bootstrap."} {
+		if strings.HasPrefix(crd.Spec.Group, prefix) {
+			return false
+		}
+	}
+	return crd.Spec.Group == core || !crd.labelled()
 }
 
 // helper reports whether a kind without a template is named after a kind with one, as
@@ -196,16 +208,6 @@ func (r *Release) helper(crd *CRD) bool {
 		kind, template := strings.CutSuffix(other.kind(), "Template")
 		return template && other.Spec.Group == crd.Spec.Group && kind != crd.kind() && strings.HasSuffix(crd.kind(), kind)
 	})
-}
-
-// infrastructureGroup reports whether the group's name says that it is about a contract.
-func infrastructureGroup(group string) bool {
-	for _, prefix := range []string{"infrastructure.", "controlplane.", "bootstrap."} {
-		if strings.HasPrefix(group, prefix) {
-			return true
-		}
-	}
-	return false
 }
 
 func hasStatus(crd *CRD) bool {

@@ -115,8 +115,9 @@ func (r *Release) metadata() []Object {
 }
 
 func seriesIn(object Object) []series {
-	var all []series
-	for _, entry := range object.objects("releaseSeries") {
+	entries := object.objects("releaseSeries")
+	all := make([]series, 0, len(entries))
+	for _, entry := range entries {
 		contract, _ := entry["contract"].(string)
 		all = append(all, series{number(entry["major"]), number(entry["minor"]), contract})
 	}
@@ -136,8 +137,9 @@ func number(value any) int64 {
 
 // series returns the release series, the newest first.
 func (r *Release) series() []series {
-	var all []series
-	for _, object := range r.metadata() {
+	objects := r.metadata()
+	all := make([]series, 0, len(objects))
+	for _, object := range objects {
 		all = append(all, seriesIn(object)...)
 	}
 	slices.SortStableFunc(all, func(a, b series) int {
@@ -231,8 +233,9 @@ func checkMetadataRelease(r *Release) []subject {
 }
 
 func eachMetadata(r *Release, check func([]series) []string) []subject {
-	var subjects []subject
-	for _, object := range r.metadata() {
+	objects := r.metadata()
+	subjects := make([]subject, 0, len(objects))
+	for _, object := range objects {
 		subjects = append(subjects, of(object, check(seriesIn(object))...))
 	}
 	return subjects

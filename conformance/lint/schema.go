@@ -94,15 +94,21 @@ func checkField(s *openAPI, field conformance.Field) string {
 }
 
 func checkFound(path string, found *openAPI, required []string, field conformance.Field) string {
-	switch {
-	case field.Absent:
+	if field.Absent {
 		return "has the field " + path
+	}
+	if field.Optional && slices.Contains(required, last(path)) {
+		return "requires the field " + path
+	}
+	return checkType(path, found, field)
+}
+
+func checkType(path string, found *openAPI, field conformance.Field) string {
+	switch {
 	case field.Type != "" && !isType(found, field.Type):
 		return fmt.Sprintf("has the field %s as %s, want %s", path, article(typeOf(found)), article(field.Type))
 	case field.Format != "" && found.Type != "" && found.Format != field.Format:
 		return fmt.Sprintf("has the field %s with the format %q, want %q", path, found.Format, field.Format)
-	case field.Optional && slices.Contains(required, last(path)):
-		return "requires the field " + path
 	case len(field.Keys) > 0 && found.Type == "array" && !sameKeys(found, field.Keys):
 		return fmt.Sprintf("has the list %s without the keys of a list map, want %s", path, strings.Join(field.Keys, ", "))
 	default:
@@ -138,27 +144,34 @@ func article(name string) string {
 	return "a " + name
 }
 
-// differences returns fields of one schema that have another type in the other, or, if all is set,
-// are missing in one of the two.
-func differences(a, b *openAPI, path string, all bool) []string {
+// differences returns fields of both schemas that have another type in the second.
+func differences(a, b *openAPI, path string) []string {
 	if a.Type != b.Type {
 		return []string{fmt.Sprintf("%s is %s, and %s in the kind's spec", path, article(a.Type), article(b.Type))}
 	}
 	var messages []string
 	for name, property := range a.Properties {
-		other, ok := b.Properties[name]
-		if ok {
-			messages = append(messages, differences(&property, &other, path+"."+name, all)...)
-		} else if all {
-			messages = append(messages, path+"."+name+" is in one version only")
+		if other, ok := b.Properties[name]; ok {
+			messages = append(messages, differences(&property, &other, path+"."+name)...)
 		}
 	}
-	if all && len(a.Properties) < len(b.Properties) {
-		messages = append(messages, path+" has fields in one version only")
-	}
 	if a.Items != nil && b.Items != nil && a.Items.Schema != nil && b.Items.Schema != nil {
-		messages = append(messages, differences(a.Items.Schema, b.Items.Schema, path+"[]", all)...)
+		messages = append(messages, differences(a.Items.Schema, b.Items.Schema, path+"[]")...)
 	}
 	slices.Sort(messages)
 	return messages
+}
+
+// fields returns the paths of all fields with their types.
+func fields(s *openAPI, path string, into map[string]string) {
+	into[path] = s.Type
+	for name, property := range s.Properties {
+		fields(&property, path+"."+name, into)
+	}
+	if s.Items != nil && s.Items.Schema != nil {
+		fields(s.Items.Schema, path+"[]", into)
+	}
+	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
+		fields(s.AdditionalProperties.Schema, path+"{}", into)
+	}
 }

@@ -60,8 +60,9 @@ func admission(r *Release) []Object {
 
 func eachWebhook(check func(*Release, Object) []string) releaseCheck {
 	return func(r *Release) []subject {
-		var subjects []subject
-		for _, object := range admission(r) {
+		objects := admission(r)
+		subjects := make([]subject, 0, len(objects))
+		for _, object := range objects {
 			subjects = append(subjects, of(object, check(r, object)...))
 		}
 		return subjects

@@ -21,8 +21,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/conformance"
 )
 
-// Format writes a report. A strict one treats recommendations as mandatory.
-type Format func(out io.Writer, report *conformance.Report, strict bool) error
+// Format writes a report.
+type Format func(out io.Writer, report *conformance.Report) error
 
 var formats = map[string]Format{"text": Text, "yaml": YAML, "junit": JUnit, "github": GitHub, "html": HTML}
 
@@ -38,7 +38,7 @@ func ByName(name string) (Format, error) {
 }
 
 // Text writes the findings by rule, and a summary.
-func Text(out io.Writer, report *conformance.Report, _ bool) error {
+func Text(out io.Writer, report *conformance.Report) error {
 	w := &writer{out: out}
 	counts := map[conformance.Status]int{}
 	for _, result := range report.Results {
@@ -84,7 +84,7 @@ func summary(report *conformance.Report, counts map[conformance.Status]int) stri
 }
 
 // YAML writes the report itself.
-func YAML(out io.Writer, report *conformance.Report, _ bool) error {
+func YAML(out io.Writer, report *conformance.Report) error {
 	data, err := yaml.Marshal(report)
 	if err != nil {
 		return err
@@ -117,10 +117,10 @@ type (
 )
 
 // JUnit writes a test case for each rule.
-func JUnit(out io.Writer, report *conformance.Report, strict bool) error {
+func JUnit(out io.Writer, report *conformance.Report) error {
 	s := suite{Name: "capi-conformance"}
 	for _, result := range report.Results {
-		s.add(result, strict)
+		s.add(report, result)
 	}
 	if _, err := io.WriteString(out, xml.Header); err != nil {
 		return err
@@ -134,17 +134,18 @@ func JUnit(out io.Writer, report *conformance.Report, strict bool) error {
 	return err
 }
 
-func (s *suite) add(result conformance.Result, strict bool) {
+// add adds the test case of a result.
+func (s *suite) add(report *conformance.Report, result conformance.Result) {
 	s.Tests++
 	c := test{Class: string(result.Level), Name: result.Rule, Time: result.Seconds}
-	var lines []string
+	lines := make([]string, 0, len(result.Findings))
 	for _, finding := range result.Findings {
 		lines = append(lines, finding.Place()+": "+finding.Message)
 	}
 	text := strings.Join(lines, "\n")
 	switch {
 	case result.Status == conformance.Passed:
-	case result.Status == conformance.Failed, result.Status == conformance.Warned && strict:
+	case report.Breaks(result):
 		s.Failures++
 		c.Failure = &message{Message: fmt.Sprintf("%d findings", len(lines)), Text: text}
 	case result.Status == conformance.Warned:
@@ -160,20 +161,12 @@ func (s *suite) add(result conformance.Result, strict bool) {
 var escaped = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 
 // GitHub writes an annotation for each finding.
-func GitHub(out io.Writer, report *conformance.Report, strict bool) error {
+func GitHub(out io.Writer, report *conformance.Report) error {
 	w := &writer{out: out}
 	for _, result := range report.Results {
-		kind := ""
-		switch result.Status {
-		case conformance.Failed:
+		kind := "warning"
+		if report.Breaks(result) {
 			kind = "error"
-		case conformance.Warned:
-			kind = "warning"
-			if strict {
-				kind = "error"
-			}
-		default:
-			continue
 		}
 		for _, finding := range result.Findings {
 			w.printf("::%s file=%s,line=%d,title=%s::%s\n", kind, escaped.Replace(finding.File), max(finding.Line, 1),
@@ -187,7 +180,7 @@ func GitHub(out io.Writer, report *conformance.Report, strict bool) error {
 var page string
 
 // HTML writes one page that needs nothing else.
-func HTML(out io.Writer, report *conformance.Report, _ bool) error {
+func HTML(out io.Writer, report *conformance.Report) error {
 	parsed, err := template.New("report").Funcs(template.FuncMap{"rule": conformance.Find}).Parse(page)
 	if err != nil {
 		return err

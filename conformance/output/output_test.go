@@ -32,7 +32,9 @@ func write(g *WithT, name string, strict bool) string {
 	format, err := output.ByName(name)
 	g.Expect(err).NotTo(HaveOccurred())
 	var out bytes.Buffer
-	g.Expect(format(&out, report, strict)).To(Succeed())
+	own := *report
+	own.Strict = strict
+	g.Expect(format(&out, &own)).To(Succeed())
 	return out.String()
 }
 

@@ -38,7 +38,7 @@ func (f *checkFlags) add(command *cobra.Command) {
 	flags.StringVar(&f.url, "url", "", "where the implementation is, for the report")
 }
 
-func (f *checkFlags) options() (conformance.Options, error) {
+func (f *checkFlags) options() conformance.Options {
 	options := conformance.Options{
 		Contracts: f.contracts, Strict: f.strict, Skip: map[string]string{}, Suite: suiteVersion(),
 		Implementation: conformance.Implementation{Name: f.name, Version: f.version, URL: f.url},
@@ -48,12 +48,12 @@ func (f *checkFlags) options() (conformance.Options, error) {
 		id, reason, _ := strings.Cut(skip, "=")
 		options.Skip[id] = reason
 	}
-	return options, nil
+	return options
 }
 
 // quoted returns the arguments as a shell takes them.
 func quoted(args []string) []string {
-	var words []string
+	words := make([]string, 0, len(args))
 	for _, arg := range args {
 		if strings.ContainsAny(arg, " '\"$`\\*?[]{}()<>|&;") {
 			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
@@ -82,15 +82,15 @@ func (f *checkFlags) write(command *cobra.Command, report *conformance.Report) e
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(format(file, report, f.strict), file.Close()); err != nil {
+		if err := errors.Join(format(file, report), file.Close()); err != nil {
 			return fmt.Errorf("write %s: %w", f.output, err)
 		}
 		format = output.Text
 	}
-	if err := format(out, report, f.strict); err != nil {
+	if err := format(out, report); err != nil {
 		return err
 	}
-	if len(report.Broken(f.strict)) > 0 {
+	if len(report.Broken()) > 0 {
 		return errFindings
 	}
 	return nil
@@ -120,10 +120,7 @@ management cluster are checked.`,
 			if err != nil {
 				return err
 			}
-			options, err := flags.options()
-			if err != nil {
-				return err
-			}
+			options := flags.options()
 			name, version := lint.Implementation(releases)
 			if options.Implementation.Name == "" {
 				options.Implementation.Name = name

@@ -30,9 +30,12 @@ func newRulesCommand() *cobra.Command {
 				return conformance.WriteRules(command.OutOrStdout(), rules)
 			}
 			table := tabwriter.NewWriter(command.OutOrStdout(), 0, 8, 2, ' ', 0)
-			fmt.Fprintln(table, "RULE\tMANDATORY\tFEATURE\tCONTRACTS\tLEVELS")
+			lines := []string{"RULE\tMANDATORY\tFEATURE\tCONTRACTS\tLEVELS"}
 			for _, rule := range rules {
-				fmt.Fprintf(table, "%s\t%t\t%s\t%s\t%s\n", rule.ID, rule.Mandatory, rule.Feature, strings.Join(rule.Versions, ","), join(rule.Levels))
+				lines = append(lines, fmt.Sprintf("%s\t%t\t%s\t%s\t%s", rule.ID, rule.Mandatory, rule.Feature, strings.Join(rule.Versions, ","), join(rule.Levels)))
+			}
+			if _, err := fmt.Fprintln(table, strings.Join(lines, "\n")); err != nil {
+				return err
 			}
 			return table.Flush()
 		},
@@ -66,7 +69,7 @@ func selected(contract, level string) ([]conformance.Rule, error) {
 }
 
 func join(levels []conformance.Level) string {
-	var names []string
+	names := make([]string, 0, len(levels))
 	for _, level := range levels {
 		names = append(names, string(level))
 	}
