@@ -27,14 +27,14 @@ func WriteRules(out io.Writer, rules []Rule) error {
 		last := &groups[len(groups)-1]
 		last.Rules = append(last.Rules, rule)
 	}
-	page, err := template.New("rules").Funcs(template.FuncMap{"cell": cell}).Parse(rulesPage)
+	page, err := template.New("rules").Funcs(template.FuncMap{"cell": Cell}).Parse(rulesPage)
 	if err != nil {
 		return err
 	}
 	return page.Execute(out, map[string]any{"Count": len(rules), "Groups": groups})
 }
 
-// cell makes a text fit into a cell of a table, and shows angle brackets as they are.
-func cell(text string) string {
+// Cell makes a text fit into a cell of a table in Markdown, and shows angle brackets as they are.
+func Cell(text string) string {
 	return strings.NewReplacer("|", `\|`, "\n", " ", "<", `\<`).Replace(text)
 }

@@ -5,6 +5,7 @@ package conformance
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -204,6 +205,39 @@ func profiles(rules []Rule, results []Result) []Profile {
 		all[index].Statuses[result.Status]++
 	}
 	return all
+}
+
+// Merge returns one report of several about the same implementation, as of its lint and of its
+// behaviour. Of several results for a rule and level, the last counts.
+func Merge(reports ...*Report) (*Report, error) {
+	if len(reports) == 0 {
+		return nil, errors.New("there is no report to merge")
+	}
+	rules, err := Rules()
+	if err != nil {
+		return nil, err
+	}
+	merged := *reports[0]
+	merged.Results, merged.Contracts = nil, nil
+	var commands []string
+	for _, report := range reports {
+		if report.Implementation != merged.Implementation {
+			return nil, fmt.Errorf("the reports are about %v and %v; want one implementation", merged.Implementation, report.Implementation)
+		}
+		merged.Strict = merged.Strict || report.Strict
+		merged.Date = max(merged.Date, report.Date)
+		commands = append(commands, report.Reproduce)
+		merged.Contracts = append(merged.Contracts, report.Contracts...)
+		for _, result := range report.Results {
+			merged.Results = slices.DeleteFunc(merged.Results, func(r Result) bool { return r.Rule == result.Rule && r.Level == result.Level })
+			merged.Results = append(merged.Results, result)
+		}
+	}
+	slices.Sort(merged.Contracts)
+	merged.Contracts = slices.Compact(merged.Contracts)
+	merged.Reproduce = strings.Join(slices.Compact(commands), "\n")
+	merged.Profiles = profiles(rules, merged.Results)
+	return &merged, nil
 }
 
 // Breaks reports whether a result makes the provider fail.

@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/tools/clientcmd"
 )
 
 // clusterResources are what a management cluster has of a provider.
@@ -31,16 +30,7 @@ var clusterResources = []schema.GroupVersionResource{
 
 // LoadCluster reads the providers of a management cluster. Objects without the label of a provider
 // are left out, except configurations of runtime extensions.
-func LoadCluster(ctx context.Context, kubeconfig, contextName string) ([]*Release, error) {
-	rules := &clientcmd.ClientConfigLoadingRules{ExplicitPath: kubeconfig}
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: contextName}).ClientConfig()
-	if err != nil {
-		return nil, fmt.Errorf("kubeconfig %s: %w", kubeconfig, err)
-	}
-	client, err := dynamic.NewForConfig(config)
-	if err != nil {
-		return nil, fmt.Errorf("kubeconfig %s: %w", kubeconfig, err)
-	}
+func LoadCluster(ctx context.Context, client dynamic.Interface) ([]*Release, error) {
 	providers := map[string]*Release{}
 	for _, resource := range clusterResources {
 		list, err := client.Resource(resource).List(ctx, metav1.ListOptions{})

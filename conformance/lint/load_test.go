@@ -12,6 +12,9 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
 
 	"github.com/capfoo/cluster-api-provider-foo/conformance"
 	"github.com/capfoo/cluster-api-provider-foo/conformance/lint"
@@ -129,5 +132,40 @@ func TestBugsOfTheField(t *testing.T) {
 			}
 			g.Expect(broken).To(ContainElement(test.want))
 		})
+	}
+}
+
+func TestLoadCluster(t *testing.T) {
+	g := NewWithT(t)
+	releases, err := lint.Load(nil, filepath.Join(base, release, components))
+	g.Expect(err).NotTo(HaveOccurred())
+	var objects []runtime.Object
+	for _, object := range releases[0].Files[0].Objects {
+		objects = append(objects, object.Unstructured)
+	}
+	lists := map[schema.GroupVersionResource]string{
+		{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}:               "CustomResourceDefinitionList",
+		{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "validatingwebhookconfigurations"}: "ValidatingWebhookConfigurationList",
+		{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "mutatingwebhookconfigurations"}:   "MutatingWebhookConfigurationList",
+		{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterroles"}:                       "ClusterRoleList",
+		{Version: "v1", Resource: "services"}:                                                               "ServiceList",
+		{Group: "apps", Version: "v1", Resource: "deployments"}:                                             "DeploymentList",
+		{Group: "runtime.cluster.x-k8s.io", Version: "v1beta2", Resource: "extensionconfigs"}:               "ExtensionConfigList",
+	}
+	empty := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), lists)
+	_, err = lint.LoadCluster(t.Context(), empty)
+	g.Expect(err).To(MatchError(ContainSubstring("no objects with the label cluster.x-k8s.io/provider")))
+
+	full := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), lists, objects...)
+	releases, err = lint.LoadCluster(t.Context(), full)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(releases).To(HaveExactElements(HaveField("Dir", "infrastructure-demo")))
+	results, err := (&lint.Linter{Releases: releases}).Check(t.Context(), nil)
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, result := range results {
+		g.Expect(result.Findings).To(BeEmpty(), result.Rule)
+		if strings.HasPrefix(result.Rule, "runtime-extension/handler") {
+			g.Expect(result.Status).To(Equal(conformance.Passed), "only a cluster has handlers")
+		}
 	}
 }

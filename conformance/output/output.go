@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package output writes reports: as text, as a ConformanceReport in YAML, as JUnit, as annotations
-// of GitHub, and as HTML.
+// of GitHub, as HTML, as Markdown and as a badge.
 package output
 
 import (
@@ -24,7 +24,7 @@ import (
 // Format writes a report.
 type Format func(out io.Writer, report *conformance.Report) error
 
-var formats = map[string]Format{"text": Text, "yaml": YAML, "junit": JUnit, "github": GitHub, "html": HTML}
+var formats = map[string]Format{"text": Text, "yaml": YAML, "junit": JUnit, "github": GitHub, "html": HTML, "markdown": Markdown, "badge": Badge}
 
 // Names lists the formats.
 func Names() []string { return slices.Sorted(maps.Keys(formats)) }

@@ -91,7 +91,24 @@ func TestHTML(t *testing.T) {
 		ContainSubstring(`href="https://cluster-api.sigs.k8s.io/developer/providers/contracts/infra-cluster#all-resources-scope"`)))
 }
 
+func TestMarkdown(t *testing.T) {
+	g := NewWithT(t)
+	page := write(g, "markdown", false)
+	g.Expect(page).To(And(
+		HavePrefix("# Cluster API conformance: infrastructure-demo v0.1.0\n"),
+		ContainSubstring("| [`infrastructure-cluster/scope`](https://cluster-api.sigs.k8s.io/developer/providers/contracts/infra-cluster#all-resources-scope) | must | **failed** | | |"),
+		ContainSubstring("| [`infrastructure-cluster/deletion`](https://cluster-api.sigs.k8s.io/developer/providers/contracts/infra-cluster#typical-infracluster-reconciliation-workflow) | must | | not run | |"),
+		ContainSubstring("`a,b.yaml:3 CustomResourceDefinition demos`: 100% \\<wrong> and more"),
+	))
+	g.Expect(page).NotTo(ContainSubstring("infrastructure-cluster/pausing"), "nothing is said about rules that the report does not have")
+}
+
+func TestBadge(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(write(g, "badge", false)).To(MatchJSON(`{"schemaVersion": 1, "label": "CAPI v1beta2", "message": "0 of 2 mandatory rules", "color": "red"}`))
+}
+
 func TestUnknownFormat(t *testing.T) {
 	_, err := output.ByName("pdf")
-	NewWithT(t).Expect(err).To(MatchError(`format "pdf" is unknown; allowed: github, html, junit, text, yaml`))
+	NewWithT(t).Expect(err).To(MatchError(`format "pdf" is unknown; allowed: badge, github, html, junit, markdown, text, yaml`))
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/capfoo/cluster-api-provider-foo/conformance"
 	"github.com/capfoo/cluster-api-provider-foo/conformance/lint"
@@ -142,12 +144,25 @@ management cluster are checked.`,
 	return command
 }
 
+func connect(kubeconfig, context string) (dynamic.Interface, error) {
+	rules := &clientcmd.ClientConfigLoadingRules{ExplicitPath: kubeconfig}
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: context}).ClientConfig()
+	if err != nil {
+		return nil, err
+	}
+	return dynamic.NewForConfig(config)
+}
+
 func releases(command *cobra.Command, args []string, kubeconfig, context string) ([]*lint.Release, error) {
 	switch {
 	case kubeconfig != "" && len(args) > 0:
 		return nil, usage(errors.New("name either files or --kubeconfig"))
 	case kubeconfig != "":
-		return lint.LoadCluster(command.Context(), kubeconfig, context)
+		client, err := connect(kubeconfig, context)
+		if err != nil {
+			return nil, usage(fmt.Errorf("--kubeconfig %s: %w", kubeconfig, err))
+		}
+		return lint.LoadCluster(command.Context(), client)
 	case len(args) == 0:
 		return nil, usage(errors.New("name a file, a folder, - or --kubeconfig"))
 	default:

@@ -54,7 +54,7 @@ func TestCommands(t *testing.T) {
 		"no file":            {[]string{"lint"}, "", exitUsage, "name a file"},
 		"missing file":       {[]string{"lint", "missing.yaml"}, "", exitUsage, "no such file"},
 		"both":               {[]string{"lint", base, "--kubeconfig", "x"}, "", exitUsage, "either files or --kubeconfig"},
-		"unknown format":     {[]string{"lint", base, "--format", "pdf"}, "", exitUsage, "allowed: github"},
+		"unknown format":     {[]string{"lint", base, "--format", "pdf"}, "", exitUsage, "allowed: badge, github"},
 		"unknown version":    {[]string{"lint", base, "--contract-version", "v1"}, "", exitUsage, "allowed: v1beta1, v1beta2"},
 		"unknown flag":       {[]string{"lint", "--fast"}, "", exitUsage, "unknown flag: --fast"},
 		"unknown command":    {[]string{"linnt"}, "", exitUsage, "unknown command"},
@@ -77,4 +77,25 @@ func TestLintWritesAReport(t *testing.T) {
 	written, err := os.ReadFile(path)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(string(written)).To(And(ContainSubstring("kind: ConformanceReport"), ContainSubstring("name: Demo"), ContainSubstring("reproduce: capi-conformance ")))
+}
+
+func TestReportMergesStoredReports(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	stored, broken := filepath.Join(dir, "lint.yaml"), filepath.Join(dir, "broken.yaml")
+	out, code := execute(t, "", "lint", base, "--format", "yaml", "--output", stored)
+	g.Expect(code).To(Equal(0), out)
+	out, code = execute(t, "", "report", stored, stored, "--format", "markdown")
+	g.Expect(code).To(Equal(0), out)
+	g.Expect(out).To(And(HavePrefix("# Cluster API conformance: infrastructure-demo v0.1.0"), ContainSubstring("| must | passed | | |")))
+
+	g.Expect(os.WriteFile(broken, []byte("kind: Pod"), 0o600)).To(Succeed())
+	out, code = execute(t, "", "report", broken)
+	g.Expect(code).To(Equal(exitUsage))
+	g.Expect(out).To(ContainSubstring("want a ConformanceReport"))
+	out, code = execute(t, "", "lint", base, "--name", "Other", "--format", "yaml", "--output", broken)
+	g.Expect(code).To(Equal(0), out)
+	out, code = execute(t, "", "report", stored, broken)
+	g.Expect(code).To(Equal(exitUsage))
+	g.Expect(out).To(ContainSubstring("want one implementation"))
 }

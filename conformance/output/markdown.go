@@ -1,0 +1,100 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package output
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/template"
+
+	"github.com/capfoo/cluster-api-provider-foo/conformance"
+)
+
+//go:embed report.md.tmpl
+var markdownPage string
+
+// row is a rule with its results by level.
+type row struct {
+	conformance.Rule
+	Results map[conformance.Level]conformance.Result
+}
+
+// Markdown writes a page with a table for each contract, without rules that do not apply.
+func Markdown(out io.Writer, report *conformance.Report) error {
+	type group struct {
+		Contract string
+		Rows     []row
+	}
+	rules, err := conformance.Rules()
+	if err != nil {
+		return err
+	}
+	var groups []group
+	for _, rule := range rules {
+		r := row{Rule: rule, Results: map[conformance.Level]conformance.Result{}}
+		for _, result := range report.Results {
+			if result.Rule == rule.ID && result.Status != conformance.NotApplicable {
+				r.Results[result.Level] = result
+			}
+		}
+		if len(r.Results) == 0 {
+			continue
+		}
+		if len(groups) == 0 || groups[len(groups)-1].Contract != rule.Contract {
+			groups = append(groups, group{Contract: rule.Contract})
+		}
+		last := &groups[len(groups)-1]
+		last.Rows = append(last.Rows, r)
+	}
+	page, err := template.New("report").Funcs(template.FuncMap{"cell": conformance.Cell, "state": state}).Parse(markdownPage)
+	if err != nil {
+		return err
+	}
+	return page.Execute(out, map[string]any{"Report": report, "Groups": groups})
+}
+
+var states = map[conformance.Status]string{
+	conformance.Passed: "passed", conformance.Failed: "**failed**", conformance.Warned: "*not followed*", conformance.NotClaimed: "not claimed",
+	conformance.NotRun: "not run", conformance.Skipped: "skipped",
+}
+
+// state returns the cell for a level, with a space before it.
+func (r row) state(level conformance.Level) string {
+	if result, ok := r.Results[level]; ok {
+		return " " + states[result.Status]
+	}
+	return ""
+}
+
+func state(r row, level string) string { return r.state(conformance.Level(level)) }
+
+// Badge writes what shields.io shows as a badge: how many of the mandatory rules that apply are met.
+// A rule counts at each level of the report, and one that was not run is not met.
+func Badge(out io.Writer, report *conformance.Report) error {
+	met, all := 0, 0
+	for _, result := range report.Results {
+		rule, err := conformance.Find(result.Rule)
+		if err != nil {
+			return err
+		}
+		if !rule.Mandatory || slices.Contains([]conformance.Status{conformance.NotClaimed, conformance.NotApplicable}, result.Status) {
+			continue
+		}
+		all++
+		if result.Status == conformance.Passed {
+			met++
+		}
+	}
+	color := "brightgreen"
+	if met < all {
+		color = "red"
+	}
+	return json.NewEncoder(out).Encode(map[string]any{
+		"schemaVersion": 1, "label": "CAPI " + strings.Join(report.Contracts, ", "), "message": fmt.Sprintf("%d of %d mandatory rules", met, all), "color": color,
+	})
+}
