@@ -102,7 +102,7 @@ fuzz: prerequisites ## Fuzz for objects that a conversion changes and requests t
 # machine have the tag host.
 TAGGED = $(shell grep -rlE --include='*_test.go' '^//go:build .*$(1)' . | xargs -r -n1 dirname | sort -u)
 HOST_PACKAGES = $(filter-out ./node/%,$(call TAGGED,host))
-INTEGRATION_PACKAGES = $(filter-out ./node/% ./bench $(HOST_PACKAGES),$(call TAGGED,integration))
+INTEGRATION_PACKAGES = $(filter-out ./node/% ./bench ./conformance/% $(HOST_PACKAGES),$(call TAGGED,integration))
 
 # The web console is tested in a browser, by tests in JavaScript.
 CONSOLE_TESTS = cloud/local/console/browser
@@ -119,6 +119,7 @@ test-integration: programs images $(TOOLS)/nfpm $(TOOLS)/crane $(CONSOLE_TESTS)/
 	@hack/prerequisites.sh dpkg-deb:dpkg rpm systemd-analyze:systemd chromium
 	$(GO_TEST) -tags integration -count 1 -p 4 -timeout 40m $(INTEGRATION_PACKAGES)
 	cd bench && $(GO_TEST) -tags integration -count 1 -timeout 40m ./...
+	cd conformance && $(GO_TEST) -tags integration -count 1 -timeout 40m ./...
 	$(GO_TEST) -tags integration,host -count 1 -p 1 -timeout 40m $(HOST_PACKAGES)
 	cd node/agent && $(GO_TEST) -tags integration,host -count 1 -p 1 -timeout 40m ./...
 
