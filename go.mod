@@ -69,7 +69,11 @@ require (
 	sigs.k8s.io/yaml v1.6.0
 )
 
-require github.com/sergi/go-diff v1.4.0 // indirect
+require (
+	github.com/cpuguy83/go-md2man/v2 v2.0.7 // indirect
+	github.com/russross/blackfriday/v2 v2.1.0 // indirect
+	github.com/sergi/go-diff v1.4.0 // indirect
+)
 
 require (
 	cel.dev/expr v0.25.2 // indirect

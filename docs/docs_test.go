@@ -47,7 +47,7 @@ func pages(t *testing.T) map[string]string {
 	t.Helper()
 	g := NewWithT(t)
 	texts := map[string]string{}
-	for _, folder := range []string{"", "docs", "docs/conformance", "examples"} {
+	for _, folder := range []string{"", "docs", "docs/commands", "docs/conformance", "examples"} {
 		found, err := filepath.Glob(filepath.Join(sources, folder, "*.md"))
 		g.Expect(err).NotTo(HaveOccurred())
 		for _, name := range found {

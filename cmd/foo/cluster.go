@@ -77,11 +77,18 @@ background. Further clusters share it. They all keep running when this command h
   foo create cluster demo --control-plane-machine-count=3 --worker-machine-count=3`,
 	}, &config, func(ctx context.Context, out io.Writer) error {
 		began := time.Now()
+		// A cluster that cannot be added to it would be of little use.
+		if _, err := quickstart.KubeconfigFiles(kubeconfig).GetStartingConfig(); err != nil {
+			return &quickstart.InvalidError{Problems: []string{fmt.Sprintf("your kubeconfig cannot be read: %v; correct it, or name another with --kubeconfig", err)}}
+		}
 		if err := quickstart.CreateCluster(ctx, config, out); err != nil {
+			if ctx.Err() != nil {
+				return fmt.Errorf("interrupted; delete what has been made with: foo delete cluster %s", config.ClusterName)
+			}
 			return err
 		}
 		if err := merge(ctx, config, kubeconfig); err != nil {
-			return err
+			return fmt.Errorf("cluster %s is ready, but not in your kubeconfig: %w; solve that, and run: foo kubeconfig %s", config.ClusterName, err, config.ClusterName)
 		}
 		_, err := fmt.Fprintf(out, "\nCluster %s is ready after %s.\n\n  kubectl --context %s get nodes\n  foo delete cluster %s\n",
 			config.ClusterName, time.Since(began).Round(time.Second), quickstart.ContextName(config.ClusterName), config.ClusterName)

@@ -58,7 +58,8 @@ func TestWrongUsage(t *testing.T) {
 		"delete cluster a b":      "accepts 1 arg(s), received 2",
 		"get clusters --nonsense": "unknown flag: --nonsense; see: foo get clusters --help",
 		"get clusters -o xml":     "want wide, json, yaml or name",
-		"quickstart up":           "--help",
+		"quickstart up":           `unknown command "up"; see: foo quickstart --help`,
+		"quickstart delte":        `unknown command "delte", did you mean delete?; see: foo quickstart --help`,
 	} {
 		t.Run(arguments, func(t *testing.T) {
 			g := NewWithT(t)
@@ -123,7 +124,7 @@ func TestExitCodes(t *testing.T) {
 	}{
 		{nil, 0, ""},
 		{broken, cli.ExitFailed, "foo: broken\n"},
-		{&cli.InterruptedError{Err: context.Canceled}, cli.ExitInterrupted, "foo: context canceled\n"},
+		{&cli.InterruptedError{Err: context.Canceled}, cli.ExitInterrupted, "foo: interrupted\n"},
 		{&quickstart.ReportedError{Err: broken}, cli.ExitFailed, ""},
 		{&quickstart.InvalidError{Problems: []string{"no memory", "no disk"}}, cli.ExitInvalid, "foo: no memory\nfoo: no disk\n"},
 	} {
@@ -140,7 +141,7 @@ func TestEveryCommandHasAnExample(t *testing.T) {
 	g := NewWithT(t)
 	var visit func(*cobra.Command)
 	visit = func(command *cobra.Command) {
-		g.Expect(command.Short != "" && command.Example != "").To(BeTrue(), command.CommandPath())
+		g.Expect(command.Hidden || command.Short != "" && command.Example != "").To(BeTrue(), command.CommandPath())
 		for _, child := range command.Commands() {
 			visit(child)
 		}

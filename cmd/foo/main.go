@@ -12,6 +12,7 @@ import (
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/cli"
 	"github.com/capfoo/cluster-api-provider-foo/internal/quickstart"
+	"github.com/capfoo/cluster-api-provider-foo/internal/reference"
 )
 
 func main() {
@@ -23,7 +24,7 @@ func main() {
 func report(root *cobra.Command, err error) int {
 	var reported *quickstart.ReportedError
 	if err != nil && !errors.As(err, &reported) {
-		cli.Show(root, err)
+		cli.Show(root, err, "")
 	}
 	return cli.ExitCode(err, quickstart.IsInvalid)
 }
@@ -35,16 +36,17 @@ func newCommand() *cobra.Command {
 		Long: `Real Kubernetes clusters on this machine, made by Cluster API and Foo. Needs root and Linux.
 
 Exit codes:
-    1  something failed; the reason has been shown
-    2  nothing was done: a flag or an argument is invalid, or the machine does not fit
-  130  interrupted`,
+
+      1  something failed; the reason has been shown
+      2  nothing was done: a flag or an argument is invalid, or the machine does not fit
+    130  interrupted`,
 		Example: `  foo create cluster demo
   foo get clusters
   foo delete cluster demo`,
 	},
 		newGroup("create", "Create a cluster", newCreateClusterCommand()), newGroup("get", "List clusters", newGetClustersCommand()),
 		newGroup("delete", "Delete a cluster", newDeleteClusterCommand()), newKubeconfigCommand(), newStartCommand(), newStopCommand(),
-		newQuickstartCommand(), newVersionCommand(),
+		newQuickstartCommand(), newVersionCommand(), reference.NewCommand(),
 	))
 }
 

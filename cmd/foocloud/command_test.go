@@ -74,7 +74,7 @@ func runCommand(arguments ...string) said {
 	command.SetIn(strings.NewReader("y\n"))
 	command.SetOut(&out)
 	command.SetErr(&errOut)
-	code := report(&errOut, command.ExecuteContext(context.Background()))
+	code := report(command, command.ExecuteContext(context.Background()))
 	return said{code: code, out: out.String(), errOut: errOut.String()}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/client"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/config"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/daemon"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cli"
 )
 
 const (
@@ -28,6 +29,7 @@ const (
 
 // connection holds a command's connection flags.
 type connection struct {
+	command *cobra.Command
 	options client.Options
 	// tokenGiven reports whether the user chose the token's file; nil if nothing depends on it.
 	tokenGiven func() bool
@@ -37,6 +39,7 @@ type connection struct {
 }
 
 func (c *connection) addFlags(command *cobra.Command) {
+	c.command = command
 	flags := command.Flags()
 	flags.StringVar(&c.options.Endpoint, "endpoint", env(endpointEnv, daemon.DefaultEndpoint(defaultStateDir)),
 		"unix:///path or https://address:port of the cloud; also "+endpointEnv)
@@ -59,11 +62,12 @@ func env(name, otherwise string) string {
 	return otherwise
 }
 
+// client returns a client, or a usage error if the flags are wrong.
 func (c *connection) client() (*client.Client, error) {
 	if c.options.CAFile == "" {
 		certificates, err := base64.StdEncoding.DecodeString(os.Getenv(caEnv))
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", caEnv, err)
+			return nil, cli.Usage(c.command, fmt.Errorf("%s: want certificates, base64-encoded: %w", caEnv, err))
 		}
 		c.options.CA = certificates
 	}
@@ -73,5 +77,6 @@ func (c *connection) client() (*client.Client, error) {
 	if c.viewer {
 		c.options.TokenFile = daemon.ViewerTokenFile(c.options.TokenFile)
 	}
-	return client.NewClient(c.options)
+	made, err := client.NewClient(c.options)
+	return made, cli.Usage(c.command, err)
 }

@@ -4,11 +4,13 @@
 package main
 
 import (
+	"os"
 	"testing"
 
 	. "github.com/onsi/gomega"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/documented"
+	"github.com/capfoo/cluster-api-provider-foo/internal/reference"
 )
 
 func TestDocumentedCommandsAreThere(t *testing.T) {
@@ -16,4 +18,14 @@ func TestDocumentedCommandsAreThere(t *testing.T) {
 	checked, err := documented.Commands(newCommand, "../..")
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(checked).To(BeNumerically(">", 10))
+}
+
+func TestReferenceIsCurrent(t *testing.T) {
+	g := NewWithT(t)
+	for _, name := range []string{endpointEnv, fileEnv, caFileEnv} {
+		t.Setenv(name, "")
+	}
+	page, err := os.ReadFile("../../docs/commands/foocloud.md")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(page)).To(Equal(reference.Page(newCommand())), "run make generate")
 }

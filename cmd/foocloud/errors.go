@@ -6,13 +6,12 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"strings"
 
+	"github.com/spf13/cobra"
 	utilexec "k8s.io/client-go/util/exec"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/daemon"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cli"
 )
 
@@ -27,7 +26,7 @@ const (
 )
 
 // report shows an error in one line that says what to do, and returns the exit code.
-func report(out io.Writer, err error) int {
+func report(root *cobra.Command, err error) int {
 	var ended utilexec.ExitError
 	if errors.As(err, &ended) && ended.Exited() {
 		return ended.ExitStatus()
@@ -36,11 +35,7 @@ func report(out io.Writer, err error) int {
 	if err == nil || code == exitInterrupted {
 		return code
 	}
-	text := strings.TrimSpace(err.Error())
-	if advice != "" {
-		text += "; " + advice
-	}
-	_, _ = fmt.Fprintln(out, "foocloud:", text) // there is nowhere else to report to
+	cli.Show(root, err, advice)
 	return code
 }
 
@@ -48,12 +43,13 @@ func report(out io.Writer, err error) int {
 // itself.
 func classify(err error) (code int, advice string) {
 	var ambiguous *ambiguousError
+	var refused *daemon.RefusedError
 	switch {
 	case err == nil:
 		return 0, ""
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted, ""
-	case cli.IsUsage(err), errors.As(err, &ambiguous), cloud.IsInvalid(err):
+	case cli.IsUsage(err), errors.As(err, &ambiguous), errors.As(err, &refused), cloud.IsInvalid(err):
 		return exitUsage, ""
 	}
 	switch cloud.ReasonFor(err) {

@@ -52,7 +52,7 @@ func newImageLoadCommand() *cobra.Command {
 			if args[0] != "-" {
 				var err error
 				if archive, err = os.Open(args[0]); err != nil {
-					return fmt.Errorf("load images: %w", err)
+					return cli.Usage(command, fmt.Errorf("load images: %w", err))
 				}
 			}
 			defer func() { _ = archive.Close() }()

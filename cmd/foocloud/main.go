@@ -15,13 +15,15 @@ import (
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/loadbalancer"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cli"
+	"github.com/capfoo/cluster-api-provider-foo/internal/reference"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := newCommand().ExecuteContext(ctx)
+	root := newCommand()
+	err := root.ExecuteContext(ctx)
 	stop()
-	os.Exit(report(os.Stderr, err))
+	os.Exit(report(root, err))
 }
 
 // Groups of commands in the help.
@@ -41,12 +43,14 @@ Commands take the name of an object, its ID, the name without the namespace in f
 these, as long as it fits only one object.
 
 Exit codes:
-    1  something failed
-    2  nothing was done: a flag, an argument or a value is invalid, or a confirmation is missing
-    3  an object does not exist
-    4  the token is missing or wrong
-    5  the cloud does not answer, is busy, or has no room
-  130  interrupted
+
+      1  something failed
+      2  nothing was done: a flag, an argument or a value is invalid, a confirmation is missing, or the machine does not fit
+      3  an object does not exist
+      4  the token is missing or wrong, or this user may not use the cloud
+      5  the cloud does not answer, is busy, or has no room
+    130  interrupted
+
 "instance exec" and "instance shell" end with the exit code of the command.`,
 		Example: `  foocloud instances
   foocloud instance logs -f demo-control-plane-x7k2p
@@ -58,7 +62,7 @@ Exit codes:
 	addTo(root, groupLists, newInstancesCommand("instances"), newPoolsCommand("pools"), newBalancersCommand("load-balancers"))
 	addTo(root, groupLists, newCatalogCommands()...)
 	addTo(root, groupDaemon, newServeCommand(), newConsoleCommand(), newCheckCommand(), newDestroyCommand(), newVersionCommand())
-	root.AddCommand(newLoadBalancerProcess())
+	root.AddCommand(newLoadBalancerProcess(), reference.NewCommand())
 	return cli.Root(root)
 }
 

@@ -5,15 +5,19 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"os/signal"
 	"strings"
 	"syscall"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
@@ -56,19 +60,25 @@ func Usage(command *cobra.Command, err error) error {
 
 // Group makes a command that only holds others.
 func Group(group *cobra.Command, commands ...*cobra.Command) *cobra.Command {
-	group.Args, group.SuggestionsMinimumDistance = cobra.ArbitraryArgs, 2
+	group.Args = cobra.ArbitraryArgs
 	group.RunE = func(command *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return command.Help()
 		}
-		unknown := fmt.Errorf("unknown command %q", args[0])
-		if similar := command.SuggestionsFor(args[0]); len(similar) > 0 {
-			unknown = fmt.Errorf("%w, did you mean %s?", unknown, strings.Join(similar, ", "))
-		}
-		return Usage(command, unknown)
+		return Usage(command, unknown(command, args[0]))
 	}
 	group.AddCommand(commands...)
 	return group
+}
+
+// unknown returns the error for a word that is no command of a group.
+func unknown(group *cobra.Command, word string) error {
+	err := fmt.Errorf("unknown command %q", word)
+	group.SuggestionsMinimumDistance = 2
+	if similar := group.SuggestionsFor(word); len(similar) > 0 {
+		return fmt.Errorf("%w, did you mean %s?", err, strings.Join(similar, ", "))
+	}
+	return err
 }
 
 // Root completes a program's command, once all others are below it: errors of flags and arguments
@@ -82,7 +92,14 @@ func Root(root *cobra.Command) *cobra.Command {
 
 func explainArguments(command *cobra.Command) {
 	if check := command.Args; check != nil {
-		command.Args = func(command *cobra.Command, args []string) error { return Usage(command, check(command, args)) }
+		command.Args = func(command *cobra.Command, args []string) error {
+			err := check(command, args)
+			// A command that takes no arguments but has commands below it.
+			if err != nil && command.HasSubCommands() {
+				err = unknown(command, args[0])
+			}
+			return Usage(command, err)
+		}
 	}
 	for _, child := range command.Commands() {
 		explainArguments(child)
@@ -135,14 +152,38 @@ func ExitCode(err error, invalid func(error) bool) int {
 func Main(root *cobra.Command, invalid func(error) bool) int {
 	err := Execute(root)
 	if err != nil {
-		Show(root, err)
+		Show(root, err, "")
 	}
 	return ExitCode(err, invalid)
 }
 
-// Show shows an error, with the program's name in front of each line.
-func Show(root *cobra.Command, err error) {
-	for line := range strings.Lines(err.Error()) {
+// Show shows an error and what the user can do, with the program's name in front of each line. The
+// advice is for errors that do not say so themselves.
+func Show(root *cobra.Command, err error, advice string) {
+	text := strings.TrimSpace(err.Error())
+	if errors.Is(err, context.Canceled) {
+		text = "interrupted"
+	}
+	if advice = cmp.Or(advice, adviceFor(err)); advice != "" {
+		text += "; " + advice
+	}
+	for line := range strings.Lines(text) {
 		root.PrintErrln(root.Name()+":", strings.TrimSuffix(line, "\n"))
+	}
+}
+
+// adviceFor returns what the user can do about an error of the operating system.
+func adviceFor(err error) string {
+	switch {
+	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
+		return "the disk is full: free some space, or choose a folder on another disk"
+	case errors.Is(err, unix.EROFS):
+		return "choose a folder that can be written to"
+	case errors.Is(err, fs.ErrPermission) && os.Geteuid() != 0:
+		return "run it with sudo"
+	case errors.Is(err, fs.ErrPermission):
+		return "check the permissions of the file"
+	default:
+		return ""
 	}
 }

@@ -257,6 +257,9 @@ func (c Config) find(ctx context.Context) (*rest.Config, *clusterv1.Cluster, err
 // Remove ends the programs of a state folder if they run, and deletes everything that they and the
 // cloud have created, and the folder.
 func Remove(ctx context.Context, config Config) error {
+	if os.Geteuid() != 0 {
+		return notRoot()
+	}
 	pid, err := config.owner()
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@
 package quickstart
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -65,19 +66,23 @@ func (c Config) checkPrograms(wrong *problems) {
 	}
 	if c.Management {
 		if _, err := c.repository(); err != nil {
-			wrong.add("--management: %v; build it with: make management", err)
+			wrong.add("--management: %v; %s", err, c.remedy("make management"))
 		}
 	}
 }
 
 func (c Config) checkBuilt(path string, wrong *problems) {
 	if _, err := os.Stat(path); err != nil {
-		remedy := "build it with: make quickstart"
-		if c.installed() {
-			remedy = "install Foo again"
-		}
-		wrong.add("%s is missing; %s", path, remedy)
+		wrong.add("%s is missing; %s", path, c.remedy("make quickstart"))
 	}
+}
+
+// remedy says where missing files come from: a release, or else a build.
+func (c Config) remedy(build string) string {
+	if c.installed() {
+		return "install Foo again"
+	}
+	return "build it with: " + build
 }
 
 // installed reports whether the programs came with a release, which has its version beside them, and
@@ -104,7 +109,9 @@ func (c Config) checkRoot(ctx context.Context, wrong *problems) {
 	check.Cancel, check.WaitDelay = func() error { return check.Process.Signal(unix.SIGTERM) }, checkGrace
 	output, err := check.CombinedOutput()
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		wrong.add("%s", strings.TrimPrefix(strings.TrimSpace(string(output)), "foocloud: "))
+		for line := range strings.Lines(cmp.Or(strings.TrimSpace(string(output)), err.Error())) {
+			wrong.add("%s", strings.TrimPrefix(strings.TrimSpace(line), "foocloud: "))
+		}
 	}
 }
 

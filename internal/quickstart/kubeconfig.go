@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/cluster-api/util/kubeconfig"
@@ -32,7 +33,12 @@ func Kubeconfig(ctx context.Context, config Config) ([]byte, error) {
 		return nil, err
 	}
 	content, err := kubeconfig.FromSecret(ctx, live, client.ObjectKeyFromObject(cluster))
-	if err != nil {
+	switch {
+	case apierrors.IsNotFound(err) && !cluster.DeletionTimestamp.IsZero():
+		return nil, invalid("cluster %q is being deleted; `foo get clusters` shows when it is gone", cluster.Name)
+	case apierrors.IsNotFound(err):
+		return nil, invalid("cluster %q has no kubeconfig yet; try again once `foo get clusters` shows that it is available", cluster.Name)
+	case err != nil:
 		return nil, fmt.Errorf("kubeconfig of cluster %s: %w", cluster.Name, err)
 	}
 	return content, nil

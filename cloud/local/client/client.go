@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"mime"
 	"net"
 	"net/http"
@@ -179,7 +180,8 @@ func (c *Client) authorize(request *http.Request) error {
 	return nil
 }
 
-// transportError converts a failure to connect into an UnavailableError that names the endpoint.
+// transportError converts a failure to connect into an error that names the endpoint: an
+// UnavailableError, or an UnauthorizedError if this user may not connect.
 func (c *Client) transportError(ctx context.Context, err error) error {
 	if ctx.Err() != nil && !errors.Is(context.Cause(ctx), errTimeout) {
 		return ctx.Err()
@@ -192,7 +194,11 @@ func (c *Client) transportError(ctx context.Context, err error) error {
 	if errors.As(err, &verification) {
 		return fmt.Errorf("endpoint %s: %w (give the certificate of the cloud as CA file)", c.options.Endpoint, err)
 	}
-	return &cloud.UnavailableError{Message: fmt.Sprintf("endpoint %s: %v", c.options.Endpoint, err)}
+	message := fmt.Sprintf("endpoint %s: %v", c.options.Endpoint, err)
+	if errors.Is(err, fs.ErrPermission) { // of the socket
+		return &cloud.UnauthorizedError{Message: message}
+	}
+	return &cloud.UnavailableError{Message: message}
 }
 
 func decodeError(response *http.Response) error {

@@ -60,7 +60,7 @@ func lock(stateDir string) (*os.File, error) {
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		owner, _ := io.ReadAll(file)
 		_ = file.Close()
-		return nil, fmt.Errorf("state folder %s is in use by another foocloud (process %s): stop that one first", stateDir, strings.TrimSpace(string(owner)))
+		return nil, refuse(fmt.Errorf("state folder %s is in use by another foocloud (process %s): stop that one first", stateDir, strings.TrimSpace(string(owner))))
 	}
 	if err == nil {
 		err = file.Truncate(0)

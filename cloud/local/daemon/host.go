@@ -30,30 +30,32 @@ const (
 	kernelMinor = 17
 )
 
-// CheckHost returns an error that lists what this machine lacks to run instances with these
+// CheckHost returns a RefusedError that lists what this machine lacks to run instances with these
 // options, and how to fix it; see instance.CheckRoot. It creates the state folder if missing. The
 // node agent's program checks its own requirements.
-func CheckHost(ctx context.Context, options Options) error {
+func CheckHost(ctx context.Context, options Options) error { return refuse(options.checkHost(ctx)) }
+
+func (o Options) checkHost(ctx context.Context) error {
 	if err := requireRoot(); err != nil {
 		return err
 	}
-	folder, err := stateDir(options.StateDir)
+	folder, err := stateDir(o.StateDir)
 	if err != nil {
 		return err
 	}
-	prefix, err := parseNetwork(options.Network)
+	prefix, err := parseNetwork(o.Network)
 	if err != nil {
 		return err
 	}
-	_, missing := runtimeProgram(options.Runtime)
-	used := network.CheckFree(prefix, options.Bridge)
-	system, err := systemDir(options.SystemDir)
+	_, missing := runtimeProgram(o.Runtime)
+	used := network.CheckFree(prefix, o.Bridge)
+	system, err := systemDir(o.SystemDir)
 	if err == nil {
 		_, err = instance.CheckRoot(folder, system)
 	}
 	err = errors.Join(err, instance.CheckLimits())
-	_, unreadable := config.Load(options.Config)
-	return errors.Join(unreadable, missing, checkKernel(), checkMemory(), checkSpace(folder), used, err, checkAgent(ctx, options.Agent))
+	_, unreadable := config.Load(o.Config)
+	return errors.Join(unreadable, missing, checkKernel(), checkMemory(), checkSpace(folder), used, err, checkAgent(ctx, o.Agent))
 }
 
 // checkAgent runs the node agent's own check of the machine.

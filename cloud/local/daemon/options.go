@@ -72,6 +72,25 @@ type Options struct {
 	RegistryPort uint16
 }
 
+// RefusedError means that the daemon cannot do what it should with these options, as this user or on
+// this machine. Nothing was changed.
+type RefusedError struct {
+	// Err says what is wrong, and what to do.
+	Err error
+}
+
+func (e *RefusedError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what is wrong.
+func (e *RefusedError) Unwrap() error { return e.Err }
+
+func refuse(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &RefusedError{Err: err}
+}
+
 // checked are validated options.
 type checked struct {
 	Options
@@ -172,7 +191,7 @@ func mountable(flag, path string) error {
 
 func requireRoot() error {
 	if os.Geteuid() != 0 {
-		return fmt.Errorf("foocloud must run as root (it makes namespaces, mounts and network interfaces), not as user %d: run it with sudo", os.Geteuid())
+		return refuse(fmt.Errorf("foocloud must run as root (it makes namespaces, mounts and network interfaces), not as user %d: run it with sudo", os.Geteuid()))
 	}
 	return nil
 }

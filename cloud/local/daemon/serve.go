@@ -46,22 +46,9 @@ const (
 // Serve runs the cloud until ctx ends. Instances and load balancers keep running; the next Serve of
 // the same state folder finds them again.
 func Serve(ctx context.Context, options Options) error {
-	if err := requireRoot(); err != nil {
-		return err
-	}
-	settings, err := config.Load(options.Config)
+	c, settings, err := options.prepare()
 	if err != nil {
-		return err
-	}
-	c, err := options.check()
-	if err != nil {
-		return err
-	}
-	if err := c.checkRoot(); err != nil {
-		return err
-	}
-	if err := c.checkUsers(); err != nil {
-		return err
+		return refuse(err)
 	}
 	noDisks := c.noDisks(ctx)
 	if err := process.Adopt(); err != nil {
@@ -82,6 +69,25 @@ func Serve(ctx context.Context, options Options) error {
 		return err
 	}
 	return c.serve(ctx, settings, noDisks, state, endpoints)
+}
+
+// prepare checks the options and this machine.
+func (o Options) prepare() (*checked, *config.Config, error) {
+	if err := requireRoot(); err != nil {
+		return nil, nil, err
+	}
+	settings, err := config.Load(o.Config)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := o.check()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := c.checkRoot(); err != nil {
+		return nil, nil, err
+	}
+	return c, settings, c.checkUsers()
 }
 
 func (c *checked) checkRoot() error {
