@@ -29,6 +29,8 @@ NODE_VERSIONS ?= $(KUBERNETES_VERSION)
 BIN := $(CURDIR)/bin
 NATIVE := $(shell go env GOHOSTARCH)
 TOOLS := $(BIN)/tools
+# The other providers of a management cluster, for this machine's architecture.
+PROVIDERS := $(BIN)/native/$(NATIVE)/providers
 # Programs, tests and the linter share one setting, so that each package is compiled once. Commits
 # are not recorded: no program reports its own, and git refuses to tell root the commit of another
 # user's clone.
@@ -173,6 +175,7 @@ generate: prerequisites $(CONTROLLER_GEN) $(TOOLS)/conversion-gen $(TOOLS)/crd-r
 	$(CONTROLLER_GEN) webhook paths=./webhooks/admission/infrastructure/... output:webhook:dir=config/webhook/infrastructure
 	$(TOOLS)/crd-ref-docs --source-path=api/v1beta2 --config=hack/api-reference.yaml --renderer=markdown --output-path=docs/api.md --log-level=ERROR
 	go run ./hack/docs
+	for program in foo foocloud; do FOO_CLOUD_ENDPOINT= FOO_CLOUD_TOKEN_FILE= FOO_CLOUD_CA_FILE= go run ./cmd/$$program reference > docs/commands/$$program.md; done
 
 .PHONY: verify
 verify: generate ## Fail if a generated file is stale
@@ -186,6 +189,9 @@ verify: generate ## Fail if a generated file is stale
 # For nodes of any architecture: their operating systems, and programs for this machine that help to complete them.
 NODE_PARTS = $(if $(strip $(NODE_VERSIONS)),$(ARCHITECTURES:%=$(BIN)/systems/%.tar) $(BIN)/runtime/containerd $(NODE_VERSIONS:%=$(BIN)/kubernetes/%/kubernetes) $(ARCHIVE_TOOLS))
 ARCHIVE_TOOLS = $(BIN)/foo $(BIN)/foocloud $(BIN)/manifests/.current $(TOOLS)/nfpm
+# A clusterctl repository with all providers of a management cluster, and their images:
+# $(call management,ARCHITECTURE,VERSION,PROGRAMS,OUTPUT)
+management = rm -rf $(4) && go run ./hack/release --version $(2) --output $(4) --programs $(3) --architectures $(1) --providers
 
 .PHONY: release
 release: node-prerequisites ## Write a clusterctl repository of VERSION, images, archives, packages and bills of materials under out/
@@ -193,11 +199,13 @@ release: node-prerequisites ## Write a clusterctl repository of VERSION, images,
 	$(if $(NODE_PARTS),@hack/emulate.sh $(ARCHITECTURES); $(MAKE) --no-print-directory $(NODE_PARTS))
 	@for architecture in $(ARCHITECTURES); do \
 		hack/build-programs.sh $$architecture $(BIN)/programs/$$architecture $(VERSION) $(NODE_VERSIONS); \
-		$(if $(strip $(NODE_VERSIONS)),hack/build-store.sh $$architecture $(BIN) $(BIN)/programs/$$architecture $(NODE_VERSIONS);) \
+		$(if $(strip $(NODE_VERSIONS)),hack/build-store.sh $$architecture $(BIN) $(BIN)/programs/$$architecture $(NODE_VERSIONS); \
+		hack/build-providers.sh $$architecture $(BIN)/manifests $(BIN)/programs/$$architecture;) \
 	done
 	go run ./hack/release --version $(VERSION) --output out --programs $(BIN)/programs --architectures '$(ARCHITECTURES)' \
 		--node-versions '$(NODE_VERSIONS)' --archives
 	$(if $(strip $(NODE_VERSIONS)),@for architecture in $(ARCHITECTURES); do \
+		$(call management,$$architecture,$(VERSION),$(BIN)/programs,$(BIN)/programs/$$architecture/management); \
 		hack/build-archive.sh $$architecture $(VERSION) $(BIN) $(BIN)/programs/$$architecture out $(NODE_VERSIONS); \
 	done; cd out && sha256sum packages/install.sh packages/foo-$(VERSION)-linux-* >> SHA256SUMS)
 
@@ -208,10 +216,11 @@ push: $(TOOLS)/crane ## Push the images of VERSION under out/ to REGISTRY
 
 # The archive of this machine's architecture, from the programs that are built anyway.
 .PHONY: archive
-archive: programs images $(ARCHIVE_TOOLS) $(TOOLS)/kubeadm-control-plane
-	@ln -sfn $(BIN)/foo $(BIN)/foocloud $(TOOLS) $(BIN)/native/$(NATIVE)/
+archive: programs native $(ARCHIVE_TOOLS) $(TOOLS)/kubeadm-control-plane $(PROVIDERS)
+	@ln -sfn $(BIN)/foo $(BIN)/foocloud $(BIN)/native/$(NATIVE)/
 	@go run ./hack/release --version $(DEVELOPMENT) --output $(BIN)/archive --programs $(BIN)/native --architectures $(NATIVE) \
 		--node-versions $(KUBERNETES_VERSION) --archives
+	@$(call management,$(NATIVE),$(DEVELOPMENT),$(BIN)/native,$(BIN)/native/$(NATIVE)/management)
 	@hack/build-archive.sh $(NATIVE) $(DEVELOPMENT) $(BIN) $(BIN)/native/$(NATIVE) $(BIN)/archive $(KUBERNETES_VERSION)
 	@cd $(BIN)/archive && sha256sum packages/install.sh packages/foo-* >> SHA256SUMS
 
@@ -286,25 +295,25 @@ $(BIN)/manager: FORCE
 $(BIN)/foocloud $(BIN)/runtime-extension $(BIN)/etcd-snapshot $(BIN)/foo: FORCE
 	@$(FOO_BUILD) -o $@ ./cmd/$(@F)
 
+# The programs of this machine's architecture, as hack/release expects them.
+.PHONY: native
+native: node $(BIN)/foonode $(BIN)/manager $(BIN)/runtime-extension $(BIN)/etcd-snapshot
+	@mkdir -p $(BIN)/native/$(NATIVE) && ln -sfn $(filter $(BIN)/%,$^) $(BIN)/kubernetes $(BIN)/system $(BIN)/native/$(NATIVE)/
+
 .PHONY: images
-images: node $(BIN)/foonode $(BIN)/manager $(BIN)/runtime-extension $(BIN)/etcd-snapshot ## Write the images for this machine's architecture under bin/images
-	@mkdir -p $(BIN)/native/$(NATIVE) && ln -sfn $(BIN)/manager $(BIN)/runtime-extension $(BIN)/etcd-snapshot $(BIN)/foonode $(BIN)/kubernetes $(BIN)/system $(BIN)/native/$(NATIVE)/
+images: native ## Write the images for this machine's architecture under bin/images
 	@go run ./hack/release --version v0.1.0 --output $(BIN)/images --programs $(BIN)/native --architectures $(NATIVE) \
 		--node-versions $(KUBERNETES_VERSION)
 
 # What a management cluster with Pods consists of: a clusterctl repository, and images.
 .PHONY: management
-management: programs $(BIN)/runtime-extension $(BIN)/etcd-snapshot $(BIN)/management/images/management.tar ## Build what `foo quickstart --management` installs
-	@mkdir -p $(BIN)/native/$(NATIVE) && ln -sfn $(BIN)/manager $(BIN)/runtime-extension $(BIN)/etcd-snapshot $(BIN)/native/$(NATIVE)/
-	@go run ./hack/release --version v0.1.0 --output $(BIN)/management --programs $(BIN)/native --architectures $(NATIVE)
+management: programs native $(PROVIDERS) ## Build what `foo quickstart --management` installs
+	@$(call management,$(NATIVE),v0.1.0,$(BIN)/native,$(BIN)/management)
 
-$(BIN)/cert-manager/version: hack/tools/cert-manager.mod hack/build-cert-manager.sh hack/reproducible.sh
-	@hack/build-cert-manager.sh $(BIN)/cert-manager
-
-$(BIN)/management/images/management.tar: $(BIN)/cert-manager/version $(TOOLS)/core $(TOOLS)/kubeadm-bootstrap $(BIN)/manifests/.current \
-		$(wildcard hack/management/*.go internal/image/*.go)
-	@go run ./hack/management --bin $(BIN) --output $(BIN)/management --cert-manager "$$(cat $<)" \
-		--cluster-api "$$(go list -m -f '{{.Version}}' sigs.k8s.io/cluster-api)"
+$(PROVIDERS): hack/tools/cert-manager.mod hack/build-cert-manager.sh hack/build-providers.sh hack/reproducible.sh \
+		$(TOOLS)/core $(TOOLS)/kubeadm-bootstrap $(BIN)/manifests/.current
+	@mkdir -p $(BIN)/native/$(NATIVE) && ln -sfn $(TOOLS) $(BIN)/native/$(NATIVE)/
+	@hack/build-providers.sh $(NATIVE) $(BIN)/manifests $(BIN)/native/$(NATIVE) && touch $@
 
 .PHONY: capi
 capi: $(TOOLS)/core $(TOOLS)/kubeadm-bootstrap $(TOOLS)/clusterctl $(BIN)/manifests/.current

@@ -20,7 +20,7 @@ name=foo-$version-linux-$architecture
 work=$(mktemp -d "$programs/.archive-XXXXXX")
 trap 'rm -rf "$work"' EXIT
 stage=$work/$name
-mkdir -p "$output/packages" "$stage"/{completion,kubernetes,systems,tools}
+mkdir -p "$output/packages" "$stage"/{completion,kubernetes,man,systems,tools}
 
 cp -lL "$programs"/{foo,foocloud,foonode,manager,runtime-extension} "$stage"
 cp -lL "$programs"/tools/{clusterctl,core,kubeadm-bootstrap,kubeadm-control-plane} "$stage/tools"
@@ -32,8 +32,13 @@ cp -al "$system" "$stage/systems"
 ln -s "systems/$(basename "$system")" "$stage/system"
 mkdir "$stage/manifests"
 cp -r "$native"/manifests/*/ "$stage/manifests"
-chmod -R u=rwX,go=rX "$stage/manifests"
+cp -r "$programs/management" "$stage"
+# The release has a configuration, sums and bills of its own.
+rm -rf "$stage/management"/{clusterctl.yaml,SHA256SUMS,sbom}
+chmod -R u=rwX,go=rX "$stage"/{management,manifests}
+export TZ=UTC
 for program in foo foocloud; do
+  "$native/$program" reference --man "$stage/man"
   for shell in bash fish zsh; do
     "$native/$program" completion "$shell" >"$stage/completion/$program.$shell"
   done
@@ -56,7 +61,8 @@ pack "$stage" kubernetes system systems >"$work/nodes.tar.gz"
 wait $!
 rm -r "$stage"/{foocloud.service,install.sh,kubernetes,system,systems}
 mv "$work/nodes.tar.gz" "$stage"
-export ARCHITECTURE=$architecture VERSION=$version STAGE=$stage
+mv "$stage/man" "$work"
+export ARCHITECTURE=$architecture VERSION=$version STAGE=$stage MAN=$work/man
 for format in deb rpm; do
   "$native/tools/nfpm" package --config packaging/nfpm.yaml --packager "$format" --target "$output/packages/$name.$format" >/dev/null
 done

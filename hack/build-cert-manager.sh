@@ -1,18 +1,22 @@
 #!/usr/bin/env bash
-# Builds the programs of cert-manager and its manifest, which its own release has too:
-#   hack/build-cert-manager.sh bin/cert-manager
+# Builds the programs of cert-manager for one architecture, named as their images, and its manifest, which its own release has
+# too:
+#   hack/build-cert-manager.sh arm64 bin/programs/arm64/cert-manager
 set -euo pipefail
 
-output=$(realpath -m "$1")
+architecture=$1
+output=$(realpath -m "$2")
 cd "$(dirname "$0")/tools"
 . ../reproducible.sh
 
 package=github.com/cert-manager/cert-manager
 version=$(go list -modfile=cert-manager.mod -m -f '{{.Version}}' $package)
-[[ -e $output/controller ]] || echo "building cert-manager $version: the first time takes about 5 minutes on 2 cores"
+[[ -e $output/version ]] || echo "building cert-manager $version ($architecture): the first time takes about 5 minutes on 2 cores"
 mkdir -p "$output"
-go build -modfile=cert-manager.mod -trimpath -ldflags "-s -w -X $package/pkg/util.AppVersion=$version" -o "$output/" \
-  $package/cmd/{controller,webhook,cainjector}
+for name in controller webhook cainjector; do
+  GOOS=linux GOARCH=$architecture go build -modfile=cert-manager.mod -trimpath -ldflags "-s -w -X $package/pkg/util.AppVersion=$version" \
+    -o "$output/cert-manager-$name" $package/cmd/$name
+done
 
 # What its `make static-manifests` does. The chart's version becomes the tag of the images.
 chart=$(mktemp -d)

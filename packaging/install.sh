@@ -156,6 +156,9 @@ install_release() {
 		place "$prefix/share/zsh/site-functions/_$name" "$lib/completion/$name.zsh"
 		place "$prefix/share/fish/vendor_completions.d/$name.fish" "$lib/completion/$name.fish"
 	done
+	for page in "$lib"/man/*; do
+		place "$prefix/share/man/man1/${page##*/}" "$page"
+	done
 	echo "$recorded" >"$lib/installed"
 	reload
 	echo "Installed Foo $(cat "$lib/VERSION") in $lib. Bring up a cluster with: sudo $prefix/bin/foo quickstart"

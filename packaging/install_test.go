@@ -178,6 +178,7 @@ func release(t *testing.T, version string) string {
 	g.Expect(err).NotTo(HaveOccurred())
 	for path, content := range map[string]string{
 		"VERSION": version + "\n", "foo": "foo " + version, "foocloud": "foocloud", "foocloud.service": string(unit), "system-" + version: "system",
+		"man/foo.1": "", "man/foocloud-serve.1": "",
 		"completion/foo.bash": "", "completion/foo.zsh": "", "completion/foo.fish": "",
 		"completion/foocloud.bash": "", "completion/foocloud.zsh": "", "completion/foocloud.fish": "",
 	} {
@@ -239,6 +240,7 @@ func TestInstallUpgradeUninstall(t *testing.T) {
 		"share/bash-completion/completions/foo":    "completion/foo.bash",
 		"share/zsh/site-functions/_foocloud":       "completion/foocloud.zsh",
 		"share/fish/vendor_completions.d/foo.fish": "completion/foo.fish",
+		"share/man/man1/foocloud-serve.1":          "man/foocloud-serve.1",
 		"lib/systemd/system/foocloud.service":      "foocloud.service",
 	} {
 		g.Expect(os.Readlink(filepath.Join(prefix, link))).To(Equal(filepath.Join(lib, target)))

@@ -45,13 +45,16 @@ func (p packing) build(t *testing.T) (said, folder string, err error) {
 	g.Expect(os.Mkdir(filepath.Join(native, "tools"), 0o700)).To(Succeed())
 	g.Expect(os.Symlink(nfpm(g), filepath.Join(native, "tools/nfpm"))).To(Succeed())
 	for _, name := range []string{"foo", "foocloud"} {
-		write(t, filepath.Join(native, name), "#!/bin/sh\necho \"$1 of "+name+" for $2\"\n")
+		write(t, filepath.Join(native, name), "#!/bin/sh\n[ $1 = reference ] && exec touch $3/"+name+".1\necho \"$1 of "+name+" for $2\"\n")
 	}
 	write(t, filepath.Join(native, "manifests/foo/foo-components.yaml"), "kind: Deployment\n")
 	g.Expect(os.Chmod(filepath.Join(native, "manifests/foo/foo-components.yaml"), 0o600)).To(Succeed())
 	write(t, filepath.Join(native, "manifests/.current"), "")
 
 	programs := filepath.Join(native, "programs")
+	for _, name := range []string{"cluster-api/v1.14.2/core-components.yaml", "images/providers.tar", "clusterctl.yaml", "SHA256SUMS", "sbom/manager.cdx.json"} {
+		write(t, filepath.Join(programs, "management", name), name)
+	}
 	for _, name := range []string{
 		"foo", "foocloud", "foonode", "manager", "runtime-extension", "etcd-snapshot", "tools/clusterctl", "tools/core", "tools/kubeadm-bootstrap",
 		"tools/kubeadm-control-plane", "kubernetes/v1.36.3/kubernetes", "kubernetes/v1.35.4/kubernetes", "systems/old/id", "systems/" + p.system + "/etc/passwd",
@@ -108,9 +111,10 @@ var packagedFiles = []string{
 	"lrwxrwxrwx usr/bin/foo -> /usr/lib/foo/foo", "lrwxrwxrwx usr/bin/foocloud -> /usr/lib/foo/foocloud",
 	"-rwxr-xr-x usr/lib/foo/foo", "-rwxr-xr-x usr/lib/foo/foocloud", "-rwxr-xr-x usr/lib/foo/foonode", "-rwxr-xr-x usr/lib/foo/manager",
 	"-rwxr-xr-x usr/lib/foo/runtime-extension", "-rwxr-xr-x usr/lib/foo/tools/core", "-rwxr-xr-x usr/lib/foo/tools/clusterctl",
-	"-rw-r--r-- usr/lib/foo/manifests/foo/foo-components.yaml", "-rw-r--r-- usr/lib/foo/nodes.tar.gz", "-rw-r--r-- usr/lib/foo/VERSION",
+	"-rw-r--r-- usr/lib/foo/manifests/foo/foo-components.yaml", "-rw-r--r-- usr/lib/foo/management/images/providers.tar", "-rw-r--r-- usr/lib/foo/nodes.tar.gz", "-rw-r--r-- usr/lib/foo/VERSION",
 	"-rw-r--r-- usr/lib/foo/" + packed + ".licenses.txt", "-rw-r--r-- usr/lib/foo/completion/foo.bash",
 	"lrwxrwxrwx usr/share/bash-completion/completions/foo -> /usr/lib/foo/completion/foo.bash",
+	"-rw-r--r-- usr/share/man/man1/foo.1", "-rw-r--r-- usr/share/man/man1/foocloud.1",
 	"-rw-r--r-- usr/lib/systemd/system/foocloud.service", "-rw-r--r-- usr/share/doc/foo/copyright",
 }
 
@@ -125,8 +129,9 @@ func TestPackages(t *testing.T) {
 		"-rw-r--r-- "+packed+"/foocloud.service", "lrwxrwxrwx "+packed+"/system -> systems/1234", "-rw-r-Sr-- "+packed+"/systems/1234/etc/passwd",
 		"hrwxr-xr-x "+packed+"/systems/1234/usr/bin/kubernetes link to "+packed+"/kubernetes/v1.36.3/kubernetes",
 		"-rw-r--r-- "+packed+"/manifests/foo/foo-components.yaml", "-rw-r--r-- "+packed+"/"+packed+".cdx.json",
+		"-rw-r--r-- "+packed+"/management/cluster-api/v1.14.2/core-components.yaml", "-rw-r--r-- "+packed+"/man/foocloud.1",
 	))
-	g.Expect(files).NotTo(Or(ContainSubstring("v1.35.4"), ContainSubstring("old"), ContainSubstring("etcd-snapshot"), ContainSubstring(".current")))
+	g.Expect(files).NotTo(Or(ContainSubstring("management/clusterctl"), ContainSubstring("management/SHA"), ContainSubstring("management/sbom"), ContainSubstring("v1.35.4"), ContainSubstring("old"), ContainSubstring("etcd-snapshot"), ContainSubstring(".current")))
 
 	files = strings.ReplaceAll(run(t, "dpkg-deb", "--contents", deb), "l---------", "lrwxrwxrwx")
 	g.Expect(listed(files, "usr/")).To(ContainElements(packagedFiles))

@@ -29,8 +29,9 @@ type images struct {
 	programs string
 	// architectures of all images, and Kubernetes versions of node images.
 	architectures, nodes []string
-	// archives says that there is an archive with the images of nodes for each architecture.
-	archives bool
+	// archives says that there is an archive with the images of nodes for each architecture, and
+	// providers that there are the other providers of a management cluster.
+	archives, providers bool
 }
 
 // add adds all images, each with its bill of materials.
@@ -42,6 +43,11 @@ func (i images) add(files repository.Files, version string) error {
 	bills := sbom.NewRelease(version, imageRepository)
 	if err := i.addServices(files, published, bills); err != nil {
 		return err
+	}
+	if i.providers {
+		if err := i.addProviders(files); err != nil {
+			return err
+		}
 	}
 	if len(i.nodes) == 0 {
 		return nil
@@ -120,10 +126,11 @@ func (i images) readNodes() (map[string]map[string]sbom.Node, error) {
 	return nodes, nil
 }
 
-// packedPrograms are the programs of an archive, without what runs in nodes.
+// packedPrograms are the programs of an archive and of its images, without what runs in nodes.
 var packedPrograms = []string{
 	"foo", "foocloud", "foonode", managerProgram, extensionProgram,
 	"tools/clusterctl", "tools/core", "tools/kubeadm-bootstrap", "tools/kubeadm-control-plane",
+	"cert-manager/cert-manager-controller", "cert-manager/cert-manager-webhook", "cert-manager/cert-manager-cainjector",
 }
 
 // addBills adds the bill of materials of each architecture's archive, which hack/build-archive.sh

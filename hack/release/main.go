@@ -32,6 +32,7 @@ func main() {
 	flag.StringVar(&architectures, "architectures", "amd64 arm64", "architectures of the images, separated by spaces")
 	flag.StringVar(&nodes, "node-versions", "", "Kubernetes versions that nodes have an image with, separated by spaces")
 	flag.BoolVar(&r.images.archives, "archives", false, "also write the bill of materials of each architecture's archive, if nodes have images")
+	flag.BoolVar(&r.images.providers, "providers", false, "also write the other providers of a management cluster, with their images")
 	flag.Parse()
 	r.sources, r.images.architectures, r.images.nodes = ".", strings.Fields(architectures), strings.Fields(nodes)
 	if err := run(r); err != nil {

@@ -33,6 +33,8 @@ func programsFolder(t *testing.T) string {
 		for _, name := range []string{
 			"manager", "runtime-extension", "etcd-snapshot", "foonode", "kubernetes/v1.36.3/kubernetes", "kubernetes/v1.35.4/kubernetes",
 			"system/opt/foo/runtime/bin/containerd", "foo", "foocloud", "tools/clusterctl", "tools/core", "tools/kubeadm-bootstrap", "tools/kubeadm-control-plane",
+			"cert-manager/cert-manager-controller", "cert-manager/cert-manager-webhook", "cert-manager/cert-manager-cainjector",
+			"providers/programs/big-controller", "providers/programs/small-controller",
 		} {
 			path := filepath.Join(folder, architecture, name)
 			g.Expect(os.MkdirAll(filepath.Dir(path), 0o700)).To(Succeed())
@@ -76,6 +78,26 @@ func TestReleaseWithImages(t *testing.T) {
 	}
 	g.Expect(run(release{sources: sources, version: version, output: first})).To(Succeed())
 	g.Expect(contents(g, first)).NotTo(HaveKey(HaveSuffix(".tar")), "images of other sources")
+}
+
+// A management cluster is installed from the folder alone: it has each image that the manifests name.
+func TestReleaseWithProviders(t *testing.T) {
+	g := NewWithT(t)
+	made := images{programs: programsFolder(t), architectures: []string{"amd64"}, providers: true}
+	manifest := filepath.Join(made.programs, "amd64/providers/repository/big/v1.2.3/core-components.yaml")
+	g.Expect(os.MkdirAll(filepath.Dir(manifest), 0o700)).To(Succeed())
+	content := []byte("kind: Deployment\n  image: registry.example/big/big-controller:v1.2.3\n        image: \"registry.example/small-controller:v1\"\n")
+	g.Expect(os.WriteFile(manifest, content, 0o600)).To(Succeed())
+	files := repository.Files{}
+	g.Expect(made.add(files, version)).To(Succeed())
+	g.Expect(files).To(And(HaveKey("images/manager-v0.1.0.tar"), HaveKeyWithValue("big/v1.2.3/core-components.yaml", content)))
+	g.Expect(string(files["images/providers.tar"])).To(And(
+		ContainSubstring(`"registry.example/big/big-controller:v1.2.3"`), ContainSubstring(`"registry.example/small-controller:v1"`)))
+
+	g.Expect(os.Remove(filepath.Join(made.programs, "amd64/providers/programs/big-controller"))).To(Succeed())
+	g.Expect(made.add(files, version)).To(MatchError(ContainSubstring("big-controller: no such file")))
+	g.Expect(os.RemoveAll(filepath.Join(made.programs, "amd64/providers"))).To(Succeed())
+	g.Expect(made.add(files, version)).To(MatchError(ContainSubstring("make management or make release builds them")))
 }
 
 func decodeBill(g *WithT, content []byte) *cyclonedx.BOM {

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 
+	"github.com/blang/semver/v4"
 	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
 	"sigs.k8s.io/yaml"
 
@@ -38,7 +39,7 @@ var podProviders = []struct {
 	{"runtime-extension", "foo", clusterctlv1.RuntimeExtensionProviderType},
 }
 
-// repositoryDir holds the providers and their images, as `make management` writes them.
+// repositoryDir holds the providers and their images, as a release has them and `make management` writes them.
 func (c Config) repositoryDir() string { return filepath.Join(c.BinDir, "management") }
 
 // clusterctlConfig is the configuration with which clusterctl finds the repository and the cloud.
@@ -77,16 +78,25 @@ func (c Config) repository() (map[string]any, error) {
 	}, nil
 }
 
-// versionOf returns the only version of a folder in the repository.
+// versionOf returns the newest version of a folder in the repository, which also has those of
+// releases that were installed before.
 func (c Config) versionOf(folder string) (string, error) {
-	versions, err := filepath.Glob(filepath.Join(c.repositoryDir(), folder, "v*"))
+	entries, err := os.ReadDir(filepath.Join(c.repositoryDir(), folder))
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("%s is missing", filepath.Join(c.repositoryDir(), folder))
 	}
-	if len(versions) != 1 {
-		return "", fmt.Errorf("%s has %d versions, want one", filepath.Join(c.repositoryDir(), folder), len(versions))
+	var newest string
+	var highest semver.Version
+	for _, entry := range entries {
+		version, err := semver.ParseTolerant(entry.Name())
+		if err == nil && (newest == "" || version.GT(highest)) {
+			newest, highest = entry.Name(), version
+		}
 	}
-	return filepath.Base(versions[0]), nil
+	if newest == "" {
+		return "", fmt.Errorf("%s has no version", filepath.Join(c.repositoryDir(), folder))
+	}
+	return newest, nil
 }
 
 // writeClusterctlConfig writes the configuration. Only its owner can read it, since it has the

@@ -18,9 +18,9 @@ func TestClusterctlConfiguration(t *testing.T) {
 	g := NewWithT(t)
 	config := Config{BinDir: t.TempDir(), StateDir: t.TempDir(), Network: "10.77.0.0/16", Management: true}
 	g.Expect(config.initialized()).To(BeFalse())
-	g.Expect(config.writeClusterctlConfig()).To(MatchError(ContainSubstring("cluster-api has 0 versions, want one")))
+	g.Expect(config.writeClusterctlConfig()).To(MatchError(ContainSubstring("cluster-api is missing")))
 	for _, folder := range []string{
-		"cluster-api/v1.14.2", "bootstrap-kubeadm/v1.14.2", "cert-manager/v1.11.5",
+		"cluster-api/v1.14.2", "cluster-api/v1.9.0", "cluster-api/more", "bootstrap-kubeadm/v1.14.2", "cert-manager/v1.11.5",
 		"control-plane-foo/v0.1.0", "infrastructure-foo/v0.1.0", "runtime-extension-foo/v0.1.0",
 	} {
 		g.Expect(os.MkdirAll(filepath.Join(config.repositoryDir(), folder), 0o700)).To(Succeed())

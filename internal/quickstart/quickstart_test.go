@@ -93,11 +93,12 @@ func TestUnknownVersionNamesThoseBuilt(t *testing.T) {
 	}
 	g.Expect(config.builtVersions()).To(Equal([]string{"v1.9.11", "v1.35.4", "v1.36.3"}))
 	var wrong problems
-	config.KubernetesVersion = "v1.30.0"
+	config.KubernetesVersion, config.Management = "v1.30.0", true
 	config.checkPrograms(&wrong)
 	g.Expect(wrong).To(ContainElement(And(
 		ContainSubstring("built: v1.9.11, v1.35.4, v1.36.3"), ContainSubstring("make node KUBERNETES_VERSION=v1.30.0"))))
-	g.Expect(wrong).To(ContainElement(config.program("foonode") + " is missing; build it with: make quickstart"))
+	g.Expect(wrong).To(ContainElements(config.program("foonode")+" is missing; build it with: make quickstart",
+		"--management: "+config.program("management/cluster-api")+" is missing; build it with: make management"))
 
 	// Whoever installed a release has no Makefile.
 	g.Expect(os.WriteFile(config.program("VERSION"), []byte("v0.1.0\n"), 0o600)).To(Succeed())
@@ -105,7 +106,8 @@ func TestUnknownVersionNamesThoseBuilt(t *testing.T) {
 	config.checkPrograms(&wrong)
 	g.Expect(wrong).To(ContainElements(
 		"--kubernetes-version v1.30.0: this release of Foo has only v1.9.11, v1.35.4, v1.36.3; choose that, or install a release with it",
-		config.program("foonode")+" is missing; install Foo again"))
+		config.program("foonode")+" is missing; install Foo again",
+		"--management: "+config.program("management/cluster-api")+" is missing; install Foo again"))
 	g.Expect(wrong).NotTo(ContainElement(ContainSubstring("make")))
 }
 
