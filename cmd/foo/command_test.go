@@ -55,7 +55,7 @@ func TestWrongUsage(t *testing.T) {
 		"creat cluster":           `unknown command "creat", did you mean create?; see: foo --help`,
 		"create cluster":          "see: foo create cluster --help",
 		"create custer demo":      `unknown command "custer", did you mean cluster?; see: foo create --help`,
-		"delete cluster a b":      "accepts 1 arg(s), received 2",
+		"delete cluster a b":      "wrong number of arguments, want: foo delete cluster NAME [flags]; see: foo delete cluster --help",
 		"get clusters --nonsense": "unknown flag: --nonsense; see: foo get clusters --help",
 		"get clusters -o xml":     "want wide, json, yaml or name",
 		"quickstart up":           `unknown command "up"; see: foo quickstart --help`,
@@ -78,6 +78,8 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(os.WriteFile(filepath.Join(kept, "quickstart.json"), []byte("{}"), 0o600)).To(Succeed())
 	g.Expect(os.Mkdir(filepath.Join(kept, "cloud"), 0o700)).To(Succeed())
+	broken := filepath.Join(t.TempDir(), "config")
+	g.Expect(os.WriteFile(broken, []byte("]["), 0o600)).To(Succeed())
 	for _, test := range []struct {
 		arguments string
 		code      int
@@ -93,6 +95,12 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		{"kubeconfig demo --state-dir=" + kept, cli.ExitInvalid, "the management cluster does not run; start it with: foo start"},
 		{"create cluster demo --state-dir=here", cli.ExitInvalid, `--state-dir "here": want the absolute path of a folder`},
 		{"delete clutser demo", cli.ExitInvalid, "did you mean cluster?"},
+		{"create cluster demo --kubeconfig=" + broken, cli.ExitInvalid, "correct it, or name another with --kubeconfig"},
+		{"create cluster demo --control-plane-machine-count=2", cli.ExitInvalid, "--control-plane-machine-count 2: want an odd number"},
+		{"create cluster demo --worker-machine-count=many", cli.ExitInvalid, "see: foo create cluster --help"},
+		{"quickstart --management --management-only", cli.ExitInvalid, "--management: cannot be combined with --management-only"},
+		{"stop now", cli.ExitInvalid, "wrong number of arguments, want: foo stop [flags]; see: foo stop --help"},
+		{"kubeconfig", cli.ExitInvalid, "wrong number of arguments, want: foo kubeconfig NAME [flags]"},
 	} {
 		t.Run(test.arguments, func(t *testing.T) {
 			g := NewWithT(t)

@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
 
 	"github.com/spf13/cobra"
 	utilexec "k8s.io/client-go/util/exec"
@@ -24,6 +25,9 @@ const (
 	exitUnavailable  = 5
 	exitInterrupted  = cli.ExitInterrupted
 )
+
+// startCloud advises to start the service of a release.
+const startCloud = "start the cloud with: systemctl start foocloud"
 
 // report shows an error in one line that says what to do, and returns the exit code.
 func report(root *cobra.Command, err error) int {
@@ -56,9 +60,13 @@ func classify(err error) (code int, advice string) {
 	case cloud.ReasonNotFound:
 		return exitNotFound, "list what exists with: foocloud instances, pools or load-balancers"
 	case cloud.ReasonUnauthorized:
-		return exitUnauthorized, "run foocloud as root, use foo's cloud with: set -a; . /var/lib/foo/env, or name a tenant's token with --token-file or " + fileEnv
+		first := "run foocloud as root"
+		if os.Geteuid() == 0 {
+			first = startCloud
+		}
+		return exitUnauthorized, first + ", use foo's cloud with: set -a; . /var/lib/foo/env, or name a tenant's token with --token-file or " + fileEnv
 	case cloud.ReasonUnavailable:
-		return exitUnavailable, "start the cloud with: systemctl start foocloud, use foo's cloud with: set -a; . /var/lib/foo/env, or name one with --endpoint or " + endpointEnv
+		return exitUnavailable, startCloud + ", use foo's cloud with: set -a; . /var/lib/foo/env, or name one with --endpoint or " + endpointEnv
 	case cloud.ReasonThrottled:
 		return exitUnavailable, ""
 	case cloud.ReasonQuotaExceeded, cloud.ReasonOutOfCapacity:

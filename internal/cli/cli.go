@@ -94,9 +94,13 @@ func explainArguments(command *cobra.Command) {
 	if check := command.Args; check != nil {
 		command.Args = func(command *cobra.Command, args []string) error {
 			err := check(command, args)
-			// A command that takes no arguments but has commands below it.
-			if err != nil && command.HasSubCommands() {
+			switch {
+			case err == nil:
+				return nil
+			case command.HasSubCommands() && len(args) > 0:
 				err = unknown(command, args[0])
+			default:
+				err = fmt.Errorf("wrong number of arguments, want: %s", command.UseLine())
 			}
 			return Usage(command, err)
 		}

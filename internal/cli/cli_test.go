@@ -4,7 +4,10 @@
 package cli_test
 
 import (
+	"bytes"
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -20,7 +23,7 @@ import (
 var errInvalid, errOther = errors.New("invalid value"), errors.New("something broke")
 
 func newCommand(arguments string) *cobra.Command {
-	do := &cobra.Command{Use: "cluster", Args: cobra.ExactArgs(1), RunE: func(_ *cobra.Command, args []string) error {
+	do := &cobra.Command{Use: "cluster NAME", Args: cobra.ExactArgs(1), RunE: func(_ *cobra.Command, args []string) error {
 		return map[string]error{"fine": nil, "invalid": errInvalid}[args[0]]
 	}}
 	fail := &cobra.Command{Use: "fail", Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error { return errOther }}
@@ -54,11 +57,41 @@ func TestInterrupt(t *testing.T) {
 	g.Expect(cli.ExitCode(err, func(error) bool { return true })).To(Equal(cli.ExitInterrupted))
 }
 
+// A user learns what to do about an error of the operating system.
+func TestShow(t *testing.T) {
+	sudo := "check the permissions of the file"
+	if os.Geteuid() != 0 {
+		sudo = "run it with sudo"
+	}
+	at := func(err error) error { return fmt.Errorf("write the state: %w", &os.PathError{Op: "write", Path: "/x", Err: err}) }
+	for _, test := range []struct {
+		err          error
+		advice, want string
+	}{
+		{errOther, "", "something broke"},
+		{errOther, "repair it", "something broke; repair it"},
+		{errors.Join(errOther, errInvalid), "repair it", "something broke\nprogram: invalid value; repair it"},
+		{at(syscall.ENOSPC), "", "write the state: write /x: no space left on device; the disk is full: free some space, or choose a folder on another disk"},
+		{at(syscall.EDQUOT), "", "write the state: write /x: disk quota exceeded; the disk is full: free some space, or choose a folder on another disk"},
+		{at(syscall.EROFS), "", "write the state: write /x: read-only file system; choose a folder that can be written to"},
+		{at(syscall.EACCES), "", "write the state: write /x: permission denied; " + sudo},
+		{&cli.InterruptedError{Err: context.Canceled}, "", "interrupted"},
+	} {
+		t.Run(test.want, func(t *testing.T) {
+			var said bytes.Buffer
+			root := newCommand("")
+			root.SetErr(&said)
+			cli.Show(root, test.err, test.advice)
+			NewWithT(t).Expect(said.String()).To(Equal("program: " + test.want + "\n"))
+		})
+	}
+}
+
 func TestUsageErrors(t *testing.T) {
 	for arguments, want := range map[string]string{
 		"crate":                       `unknown command "crate", did you mean create?; see: program --help`,
 		"create nothing":              `unknown command "nothing"; see: program create --help`,
-		"create cluster":              "accepts 1 arg(s), received 0; see: program create cluster --help",
+		"create cluster":              "wrong number of arguments, want: program create cluster NAME [flags]; see: program create cluster --help",
 		"create cluster fine --force": "unknown flag: --force; see: program create cluster --help",
 	} {
 		t.Run(arguments, func(t *testing.T) {

@@ -6,35 +6,77 @@
 package e2e
 
 import (
+	"context"
 	"os/exec"
 	"path/filepath"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 )
 
-var _ = Describe("The archive of a release", Label("archive", "slow", needsArchive), func() {
-	It("is installed, brings up a cluster, and is removed without a trace", func(ctx SpecContext) {
-		prefix, state := filepath.Join(suiteDir, "prefix"), filepath.Join(suiteDir, "archive")
-		installed := func(program string, args ...string) string {
-			GinkgoHelper()
-			cmd := command(ctx, program, args...)
-			cmd.Path = filepath.Join(prefix, program)
-			return output(cmd)
-		}
-		By("installing it")
+// What a user does without Go and without a network: everything comes from the archive.
+var _ = Describe("The archive of a release", Ordered, Label("archive", "slow", needsArchive), func() {
+	var prefix, state, kubeconfig string
+	network := []string{"--bridge=" + quickstartBridge, "--network=" + quickstartNetwork, "--timeout=" + clusterUp.String()}
+	installed := func(ctx context.Context, program string, args ...string) *exec.Cmd {
+		cmd := command(ctx, program, args...)
+		cmd.Path = filepath.Join(prefix, program)
+		cmd.Env = []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=" + suiteDir, "KUBECONFIG=" + kubeconfig}
+		return cmd
+	}
+	foo := func(ctx context.Context, args ...string) string {
+		GinkgoHelper()
+		return output(installed(ctx, "bin/foo", append(args, "--state-dir="+state)...))
+	}
+	demo := func(ctx context.Context, args ...string) string {
+		GinkgoHelper()
+		return output(installed(ctx, "lib/foo/"+kubectl(), append([]string{"--context=foo-demo"}, args...)...))
+	}
+	nothingLeft := func() {
+		GinkgoHelper()
+		Expect(leftovers(state)).To(BeEmpty())
+		Expect(hasBridge(quickstartBridge)).To(BeFalse(), "its bridge is left")
+		Expect(state).NotTo(BeAnExistingFile(), "its state folder is left")
+	}
+
+	BeforeAll(func(ctx SpecContext) {
+		prefix, state, kubeconfig = filepath.Join(suiteDir, "prefix"), filepath.Join(suiteDir, "archive"), filepath.Join(suiteDir, "archive.kubeconfig")
 		said := output(exec.CommandContext(ctx, filepath.Join(bin, "archive/packages/install.sh"), "--prefix", prefix))
 		Expect(said).To(ContainSubstring("Installed Foo v0.1.0"))
-		Expect(installed("bin/foocloud", "--help")).To(ContainSubstring("A cloud on this machine"))
+		DeferCleanup(func(ctx SpecContext) {
+			end(installed(ctx, "bin/foo", "quickstart", "delete", "--state-dir="+state))
+			Expect(output(installed(ctx, "lib/foo/install.sh", "--uninstall", "--prefix", prefix))).To(ContainSubstring("Removed Foo"))
+			Expect(prefix).NotTo(BeAnExistingFile())
+		}, NodeTimeout(clusterGone))
+	}, NodeTimeout(clusterUp))
 
-		By("bringing up a cluster")
-		said = installed("bin/foo", "quickstart", "--exit", "--state-dir="+state, "--bridge="+quickstartBridge, "--network="+quickstartNetwork,
-			"--timeout="+clusterUp.String(), "--worker-machine-count=1")
-		Expect(said).To(And(MatchRegexp(`worker node demo-workers-\S+ Ready`), ContainSubstring(filepath.Join(prefix, "lib/foo/tools/clusterctl"))))
+	It("has the commands, with completion and manual pages", func(ctx SpecContext) {
+		Expect(output(installed(ctx, "bin/foocloud", "--help"))).To(ContainSubstring("A cloud on this machine"))
+		Expect(filepath.Join(prefix, "share/man/man1/foo-create-cluster.1")).To(BeARegularFile())
+		Expect(filepath.Join(prefix, "share/bash-completion/completions/foo")).To(BeARegularFile())
+	}, NodeTimeout(soon))
 
-		By("removing it")
-		Expect(installed("lib/foo/install.sh", "--uninstall", "--prefix", prefix)).To(ContainSubstring("Removed Foo"))
-		Expect(prefix).NotTo(BeAnExistingFile())
-		Expect(leftovers(state)).To(BeEmpty())
+	It("makes a cluster whose Pods a port of each Node reaches, and deletes it", func(ctx SpecContext) {
+		said := foo(ctx, append([]string{"create", "cluster", "demo", "--worker-machine-count=1"}, network...)...)
+		Expect(said).To(ContainSubstring("kubectl --context foo-demo get nodes"))
+		demo(ctx, "--namespace=kube-system", "wait", "deployment/coredns", "--for=condition=Available", "--timeout="+clusterUp.String())
+		demo(ctx, "--namespace=kube-system", "expose", "deployment", "coredns", "--name=web", "--type=NodePort", "--port=9153")
+		port := demo(ctx, "--namespace=kube-system", "get", "service", "web", "--output=jsonpath={.spec.ports[0].nodePort}")
+		addresses := demo(ctx, "get", "nodes", `--output=jsonpath={.items[*].status.addresses[?(@.type=="InternalIP")].address}`)
+		Expect(strings.Fields(addresses)).To(HaveLen(2))
+		for _, address := range strings.Fields(addresses) {
+			Eventually(func() (string, error) { return fetch(ctx, "http://"+address+":"+port+"/metrics") }).WithContext(ctx).WithTimeout(clusterUp).
+				Should(ContainSubstring("coredns_build_info"), address)
+		}
+		Expect(foo(ctx, "delete", "cluster", "demo")).To(ContainSubstring("It was the last cluster"))
+		nothingLeft()
+	}, NodeTimeout(3*clusterUp))
+
+	It("makes a management cluster with Pods", func(ctx SpecContext) {
+		said := foo(ctx, append([]string{"quickstart", "--management", "--exit"}, network...)...)
+		Expect(said).To(And(ContainSubstring("management cluster up: all providers are installed"),
+			ContainSubstring(filepath.Join(prefix, "lib/foo/tools/clusterctl"))))
+		nothingLeft()
 	}, NodeTimeout(3*clusterUp))
 })

@@ -4,8 +4,12 @@
 package client
 
 import (
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"os"
+	"syscall"
 	"testing"
 	"time"
 
@@ -62,5 +66,16 @@ func TestRetryAfterHeader(t *testing.T) {
 		t.Run(value, func(t *testing.T) {
 			NewWithT(t).Expect(retryAfter(http.Header{"Retry-After": {value}}, now)).To(Equal(want))
 		})
+	}
+}
+
+// Only the owner may use the socket: to start the cloud would not help others.
+func TestSocketOfAnotherUser(t *testing.T) {
+	g := NewWithT(t)
+	c := &Client{options: Options{Endpoint: "unix:///run/foocloud.sock"}}
+	for errno, want := range map[syscall.Errno]cloud.Reason{syscall.EACCES: cloud.ReasonUnauthorized, syscall.ECONNREFUSED: cloud.ReasonUnavailable} {
+		err := c.transportError(t.Context(), &url.Error{Op: "Get", URL: "/v1", Err: &net.OpError{Op: "dial", Net: "unix", Err: os.NewSyscallError("connect", errno)}})
+		g.Expect(cloud.ReasonFor(err)).To(Equal(want))
+		g.Expect(err).To(MatchError(ContainSubstring("endpoint unix:///run/foocloud.sock: ")))
 	}
 }

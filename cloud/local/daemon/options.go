@@ -5,6 +5,7 @@ package daemon
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net/netip"
 	"os"
@@ -191,7 +192,7 @@ func mountable(flag, path string) error {
 
 func requireRoot() error {
 	if os.Geteuid() != 0 {
-		return refuse(fmt.Errorf("foocloud must run as root (it makes namespaces, mounts and network interfaces), not as user %d: run it with sudo", os.Geteuid()))
+		return refuse(errors.New("not root: instances need namespaces, bridges and mounts; run it with sudo"))
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ var _ = Describe("start", func() {
 		cmd := prepare().command()
 		const nobody = 65534
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-		Expect(refusal(cmd)).To(ContainSubstring("must run as root"))
+		Expect(refusal(cmd)).To(ContainSubstring("not root"))
 	})
 
 	It("is preceded by a check of what the node agent needs", func() {
