@@ -63,7 +63,9 @@ func TestShow(t *testing.T) {
 	if os.Geteuid() != 0 {
 		sudo = "run it with sudo"
 	}
-	at := func(err error) error { return fmt.Errorf("write the state: %w", &os.PathError{Op: "write", Path: "/x", Err: err}) }
+	at := func(err error) error {
+		return fmt.Errorf("write the state: %w", &os.PathError{Op: "write", Path: "/x", Err: err})
+	}
 	for _, test := range []struct {
 		err          error
 		advice, want string
