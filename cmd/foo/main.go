@@ -7,6 +7,7 @@ package main
 import (
 	"errors"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -20,10 +21,15 @@ func main() {
 	os.Exit(report(root, cli.Execute(root)))
 }
 
-// report shows an error, unless that was done already, and returns the exit code.
+// report shows an error, in one line if its details have been shown already, and returns the exit
+// code.
 func report(root *cobra.Command, err error) int {
 	var reported *quickstart.ReportedError
-	if err != nil && !errors.As(err, &reported) {
+	switch {
+	case errors.As(err, &reported):
+		first, _, _ := strings.Cut(reported.Error(), "\n")
+		cli.Show(root, errors.New(strings.TrimSuffix(first, ":")), reported.Advice)
+	case err != nil:
 		cli.Show(root, err, "")
 	}
 	return cli.ExitCode(err, quickstart.IsInvalid)

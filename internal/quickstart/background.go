@@ -80,7 +80,9 @@ func (c Config) waitUp(ctx context.Context, ended <-chan error, show func()) err
 			if err == nil {
 				err = errors.New("exit status 0")
 			}
-			return &ReportedError{Err: fmt.Errorf("the process in the background ended: %w", err)}
+			return &ReportedError{
+				Err: fmt.Errorf("the process in the background ended: %w", err), Advice: "its output is in " + filepath.Join(c.StateDir, backgroundLog),
+			}
 		case <-ticker.C:
 		}
 	}

@@ -119,7 +119,9 @@ func CreateCluster(ctx context.Context, config Config, out io.Writer) error {
 	hush()
 	say.end()
 	if err != nil && ctx.Err() == nil {
-		return explain(config, err, say)
+		reported := explain(config, err, say)
+		reported.Advice += "; delete the cluster with: foo delete cluster " + config.ClusterName
+		return reported
 	}
 	return err
 }

@@ -62,7 +62,11 @@ func Run(ctx context.Context, config Config, out io.Writer) error {
 	if err := sup.Stop(); err != nil {
 		say.note("%v", err)
 	}
-	return errors.Join(runErr, state.leave(ending, say, end))
+	left := state.leave(ending, say, end)
+	if runErr != nil && left != nil {
+		say.note("%v", left) // the last line is about what happened first
+	}
+	return errors.Join(runErr, left)
 }
 
 // work is everything between the checks and the teardown.
@@ -219,6 +223,8 @@ func apply(ctx context.Context, live client.Client, object *unstructured.Unstruc
 type ReportedError struct {
 	// Err is the cause.
 	Err error
+	// Advice says how to go on.
+	Advice string
 }
 
 func (e *ReportedError) Error() string { return e.Err.Error() }
@@ -234,7 +240,7 @@ const (
 )
 
 // explain shows the reason for a failure, with the end of the most informative log.
-func explain(config Config, err error, say *printer) error {
+func explain(config Config, err error, say *printer) *ReportedError {
 	say.note("FAILED: %s", indent(err.Error()))
 	log, ok := supervisor.LogOf(err)
 	var failed *FailedError
@@ -244,7 +250,7 @@ func explain(config Config, err error, say *printer) error {
 	if ok {
 		showEnd(log, say)
 	}
-	return &ReportedError{Err: err}
+	return &ReportedError{Err: err, Advice: "the logs are in " + config.logDir()}
 }
 
 func (c Config) logFor(failed *FailedError) string {
