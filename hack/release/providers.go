@@ -21,21 +21,17 @@ var namedImage = regexp.MustCompile(`(?m)^\s*image: "?(\S+/)([^/\s"]+):([^:\s"]+
 // addProviders adds what else a management cluster consists of, as hack/build-providers.sh laid it
 // out: the manifests, and an archive with each image that they name.
 func (i images) addProviders(files repository.Files) error {
-	folder := filepath.Join(i.programs, i.architectures[0], "providers", "repository")
+	folder := os.DirFS(filepath.Join(i.programs, i.architectures[0], "providers", "repository"))
 	var made []image.Image
-	err := filepath.WalkDir(folder, func(file string, entry fs.DirEntry, err error) error {
+	err := fs.WalkDir(folder, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		content, err := os.ReadFile(file)
+		content, err := fs.ReadFile(folder, name)
 		if err != nil {
 			return err
 		}
-		name, err := filepath.Rel(folder, file)
-		if err != nil {
-			return err
-		}
-		files[filepath.ToSlash(name)] = content
+		files[name] = content
 		for _, named := range namedImage.FindAllStringSubmatch(string(content), -1) {
 			made = append(made, i.provider(named[1], named[2], named[3]))
 		}
