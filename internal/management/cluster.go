@@ -210,8 +210,9 @@ func (c *Cluster) apiServer(etcdPort, port int) (supervisor.Process, error) {
 			"--endpoint-reconciler-type=none",
 			"--profiling=false",
 		},
-		// Otherwise it would spend a third of its time at startup on garbage collection.
-		Env:   []string{"GOGC=400"},
+		// With Go's default, it would spend a third of its time at startup on garbage collection. The
+		// limit keeps the garbage from growing with the clusters: after 20, it had 3.5 GiB.
+		Env:   []string{"GOGC=400", "GOMEMLIMIT=1GiB"},
 		Ready: ready,
 	}, nil
 }
