@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,8 +34,9 @@ type cluster struct {
 	key     client.ObjectKey
 	began   time.Time
 	reached times
-	// nodes is nil until the API server of the cluster is known to be up.
-	nodes client.Reader
+	// workload reads Nodes and Deployments of the cluster. It is nil until its API server is known to
+	// be up.
+	workload client.Reader
 }
 
 // apply creates a cluster, whose time starts now.
@@ -79,7 +81,7 @@ func (e *environment) look(ctx context.Context, c *cluster) error {
 		return err
 	}
 	c.reached.note(now, since)
-	if c.nodes != nil || !now.initialized {
+	if c.workload != nil || !now.initialized {
 		return nil
 	}
 	var kubeconfig corev1.Secret
@@ -91,7 +93,7 @@ func (e *environment) look(ctx context.Context, c *cluster) error {
 	if err != nil {
 		return err
 	}
-	c.nodes, err = observer.Start(ctx, direct(config), observer.Options{Scheme: e.scheme, Changes: e.observer.Changes}, &corev1.Node{})
+	c.workload, err = observer.Start(ctx, direct(config), observer.Options{Scheme: e.scheme, Changes: e.observer.Changes}, &corev1.Node{}, &appsv1.Deployment{})
 	return err
 }
 
@@ -109,11 +111,13 @@ func (e *environment) snapshot(ctx context.Context, c *cluster) (*snapshot, erro
 	if err := e.readMachines(ctx, c, now); err != nil {
 		return nil, err
 	}
-	if c.nodes == nil {
+	if c.workload == nil {
 		return now, nil
 	}
 	var nodes corev1.NodeList
-	err := c.nodes.List(ctx, &nodes, client.UnsafeDisableDeepCopy)
+	if err := c.workload.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, err
+	}
 	for _, node := range nodes.Items {
 		_, controlPlane := node.Labels["node-role.kubernetes.io/control-plane"]
 		ready := slices.ContainsFunc(node.Status.Conditions, func(condition corev1.NodeCondition) bool {
@@ -121,7 +125,12 @@ func (e *environment) snapshot(ctx context.Context, c *cluster) (*snapshot, erro
 		})
 		now.nodes = append(now.nodes, nodeState{controlPlane: controlPlane, ready: ready})
 	}
-	return now, err
+	var dns appsv1.Deployment
+	err := c.workload.Get(ctx, client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: "coredns"}, &dns)
+	now.dns = slices.ContainsFunc(dns.Status.Conditions, func(condition appsv1.DeploymentCondition) bool {
+		return condition.Type == appsv1.DeploymentAvailable && condition.Status == corev1.ConditionTrue
+	})
+	return now, client.IgnoreNotFound(err)
 }
 
 func (e *environment) readMachines(ctx context.Context, c *cluster, into *snapshot) error {

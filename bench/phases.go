@@ -19,6 +19,7 @@ const (
 	phaseWorkersDone    phase = "worker-instances-bootstrapped-s"
 	phaseRegistered     phase = "Nodes-registered-s"
 	phaseNodes          phase = "Nodes-Ready-s"
+	phaseDNS            phase = "CoreDNS-Available-s"
 	phaseMachines       phase = "Machines-Ready-s"
 	phaseAvailable      phase = "Cluster-Available-s"
 )
@@ -26,14 +27,14 @@ const (
 // phases in the order in which a cluster usually reaches them.
 var phases = []phase{
 	phaseInfrastructure, phaseOrdered, phaseRunning, phaseBootstrapped, phaseInitialized, phaseFirstNode,
-	phaseWorkersRunning, phaseWorkersDone, phaseRegistered, phaseNodes, phaseMachines, phaseAvailable,
+	phaseWorkersRunning, phaseWorkersDone, phaseRegistered, phaseNodes, phaseDNS, phaseMachines, phaseAvailable,
 }
 
 // snapshot is the state of a cluster at one moment that determines its phases.
 type snapshot struct {
-	infrastructure, initialized, available bool
-	machines                               []machineState
-	nodes                                  []nodeState
+	infrastructure, initialized, available, dns bool
+	machines                                    []machineState
+	nodes                                       []nodeState
 }
 
 type machineState struct{ controlPlane, ordered, running, bootstrapped, ready bool }
@@ -55,6 +56,7 @@ func (s *snapshot) reached() map[phase]bool {
 		phaseWorkersDone:    countOf(s.machines, func(m machineState) bool { return worker(m) && m.bootstrapped }) >= workers,
 		phaseRegistered:     len(s.nodes) >= workers+1,
 		phaseNodes:          countOf(s.nodes, func(n nodeState) bool { return n.ready }) >= workers+1,
+		phaseDNS:            s.dns,
 		phaseMachines:       countOf(s.machines, func(m machineState) bool { return m.ready }) >= workers+1,
 		phaseAvailable:      s.available,
 	}
