@@ -62,11 +62,9 @@ func (e *environment) bringUp(ctx context.Context, name string, number int, obje
 
 // together brings up clusters at once, and adds to the run how long it takes until all of them have
 // reached each of the phases.
-func (e *environment) together(
-	ctx context.Context, run *measurement, name string, number int, objectsOf objectsOf, wanted ...phase,
-) ([]*cluster, error) {
+func (e *environment) together(ctx context.Context, run *measurement, bringUp func() ([]*cluster, error), wanted ...phase) ([]*cluster, error) {
 	began := time.Now()
-	clusters, err := e.bringUp(ctx, name, number, objectsOf)
+	clusters, err := bringUp()
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +89,9 @@ func manyRun(ctx context.Context, env *environment, number int, results *results
 	ctx, cancel := context.WithTimeoutCause(ctx, env.timeout, errSlow)
 	defer cancel()
 	began := time.Now()
-	clusters, err := env.together(ctx, run, fmt.Sprintf("many-%d", number), number, fooCluster, phaseNodes, phaseDNS)
+	clusters, err := env.together(ctx, run, func() ([]*cluster, error) {
+		return env.bringUp(ctx, fmt.Sprintf("many-%d", number), number, fooCluster)
+	}, phaseNodes, phaseDNS)
 	if err != nil {
 		return err
 	}

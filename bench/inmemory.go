@@ -71,7 +71,9 @@ func manyInMemoryRun(ctx context.Context, env *environment, number int, results 
 	defer func(whole context.Context) { err = errors.Join(err, env.removeAll(whole)) }(ctx)
 	ctx, cancel := context.WithTimeoutCause(ctx, env.timeout, errSlow)
 	defer cancel()
-	if _, err := env.together(ctx, run, fmt.Sprintf("many-in-memory-%d", number), number, inMemoryCluster, phaseNodes); err != nil {
+	if _, err := env.together(ctx, run, func() ([]*cluster, error) {
+		return env.bringUp(ctx, fmt.Sprintf("many-in-memory-%d", number), number, inMemoryCluster)
+	}, phaseNodes); err != nil {
 		return err
 	}
 	results.add(run)
