@@ -41,7 +41,10 @@ apiVersion: v1
 kind: ConfigMap
 metadata: {name: web}
 data:
-  Corefile: ".:5353 { health :8080 }"
+  Corefile: |
+    .:5353 {
+      health :8080
+    }
 ---
 apiVersion: apps/v1
 kind: Deployment
