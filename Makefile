@@ -322,6 +322,9 @@ capi: $(TOOLS)/core $(TOOLS)/kubeadm-bootstrap $(TOOLS)/clusterctl $(BIN)/manife
 $(BIN)/manifests/.current: go.mod hack/tools/cert-manager.mod $(wildcard hack/manifests/*.go internal/kustomize/*.go config/*/*.yaml config/*/*/*.yaml config/*/*/*/*.yaml)
 	@go run ./hack/manifests --output $(BIN)/manifests && touch $@
 
+$(BIN)/manifests/infrastructure-in-memory/infrastructure-components.yaml: hack/tools/inmemory.mod hack/manifests/main.go
+	@go run ./hack/manifests --in-memory --output $(BIN)/manifests
+
 $(BIN)/e2e.test: FORCE
 	@$(GO_TEST) -tags e2e -c -o $@ ./test/e2e
 

@@ -30,13 +30,23 @@ var (
 	foo         = source{}
 	clusterAPI  = source{module: "sigs.k8s.io/cluster-api", modfile: "go.mod"}
 	certManager = source{module: "github.com/cert-manager/cert-manager", modfile: "hack/tools/cert-manager.mod"}
+	inMemory    = source{module: "sigs.k8s.io/cluster-api/test", modfile: "hack/tools/inmemory.mod"}
 )
 
-// manifests maps each file to write to what it consists of: files, or kustomizations to build.
-var manifests = map[string]struct {
+// manifest is what a file to write consists of: files, or kustomizations to build.
+type manifest struct {
 	source source
 	paths  []string
-}{
+}
+
+// inMemoryManifests are of a provider that only tests use, so the quickstart does not download its
+// module.
+var inMemoryManifests = map[string]manifest{
+	"infrastructure-in-memory/infrastructure-components.yaml": {inMemory, []string{"infrastructure/docker/config/default"}},
+}
+
+// manifests maps each file to write to its contents.
+var manifests = map[string]manifest{
 	// All of Foo, for one manager that runs both providers.
 	"foo/foo-components.yaml":                                 {foo, []string{"config/default"}},
 	"control-plane-foo/control-plane-components.yaml":         {foo, []string{"config/control-plane"}},
@@ -57,7 +67,11 @@ var manifests = map[string]struct {
 
 func main() {
 	output := flag.String("output", "bin/manifests", "folder to write to")
+	onlyInMemory := flag.Bool("in-memory", false, "write only the components of Cluster API's in-memory provider")
 	flag.Parse()
+	if *onlyInMemory {
+		manifests = inMemoryManifests
+	}
 	if err := run(*output); err != nil {
 		fmt.Fprintln(os.Stderr, "manifests:", err)
 		os.Exit(1)

@@ -79,7 +79,7 @@ Exit codes:
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
-	root.AddCommand(newRulesCommand(), newExplainCommand(), newLintCommand(), newReportCommand())
+	root.AddCommand(newRulesCommand(), newExplainCommand(), newLintCommand(), newTestCommand(), newReportCommand())
 	return root
 }
 

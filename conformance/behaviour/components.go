@@ -1,0 +1,158 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package behaviour
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+)
+
+// installed are the kinds of components that matter to a program outside of a cluster.
+var installed = []string{
+	"Namespace", "ServiceAccount", "CustomResourceDefinition", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration",
+	"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "ConfigMap",
+	"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
+}
+
+// readManifests reads files, and the files in folders, that end in .yaml.
+func readManifests(paths []string) ([]*unstructured.Unstructured, error) {
+	var objects []*unstructured.Unstructured
+	for _, path := range paths {
+		files := []string{path}
+		if info, err := os.Stat(path); err != nil {
+			return nil, err
+		} else if info.IsDir() {
+			if files, err = filepath.Glob(filepath.Join(path, "*.yaml")); err != nil {
+				return nil, err
+			}
+		}
+		for _, file := range files {
+			content, err := os.ReadFile(file)
+			if err != nil {
+				return nil, err
+			}
+			found, err := decode(content)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", file, err)
+			}
+			objects = append(objects, found...)
+		}
+	}
+	if len(objects) == 0 {
+		return nil, fmt.Errorf("no objects in %v", paths)
+	}
+	return objects, nil
+}
+
+// decode reads the objects that are installed; it skips kustomizations.
+func decode(content []byte) ([]*unstructured.Unstructured, error) {
+	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
+	var objects []*unstructured.Unstructured
+	for {
+		document, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			return objects, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		object := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal(document, &object.Object); err != nil {
+			return nil, err
+		}
+		if slices.Contains(installed, object.GetKind()) {
+			objects = append(objects, object)
+		}
+	}
+}
+
+// redirect makes the API server call webhooks at a URL instead of at a Service.
+func redirect(object *unstructured.Unstructured, url string, ca []byte) {
+	if client, ok := get(object.Object, "spec", "conversion", "webhook", "clientConfig").(map[string]any); ok {
+		redirectClient(client, url, ca)
+	}
+	webhooks, _ := get(object.Object, "webhooks").([]any)
+	for _, webhook := range webhooks {
+		if client, ok := get(webhook, "clientConfig").(map[string]any); ok {
+			redirectClient(client, url, ca)
+		}
+	}
+}
+
+func redirectClient(client map[string]any, url string, ca []byte) {
+	if _, ok := client["service"]; !ok {
+		return
+	}
+	path, _ := get(client, "service", "path").(string)
+	delete(client, "service")
+	client["url"], client["caBundle"] = url+path, base64.StdEncoding.EncodeToString(ca)
+}
+
+// aggregate fills the ClusterRoles that a controller would fill, from the other objects.
+func aggregate(objects []*unstructured.Unstructured) error {
+	var roles []*rbacv1.ClusterRole
+	for _, object := range objects {
+		if object.GetKind() != "ClusterRole" {
+			continue
+		}
+		role := &rbacv1.ClusterRole{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, role); err != nil {
+			return fmt.Errorf("ClusterRole %s: %w", object.GetName(), err)
+		}
+		roles = append(roles, role)
+	}
+	for _, object := range objects {
+		index := slices.IndexFunc(roles, func(r *rbacv1.ClusterRole) bool {
+			return object.GetKind() == "ClusterRole" && r.Name == object.GetName()
+		})
+		if index < 0 || roles[index].AggregationRule == nil {
+			continue
+		}
+		role := roles[index]
+		for _, selector := range role.AggregationRule.ClusterRoleSelectors {
+			matches, err := metav1.LabelSelectorAsSelector(&selector)
+			if err != nil {
+				return fmt.Errorf("ClusterRole %s: %w", role.Name, err)
+			}
+			for _, other := range roles {
+				if other.AggregationRule == nil && matches.Matches(labels.Set(other.Labels)) {
+					role.Rules = append(role.Rules, other.Rules...)
+				}
+			}
+		}
+		role.AggregationRule = nil
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(role)
+		if err != nil {
+			return fmt.Errorf("ClusterRole %s: %w", role.Name, err)
+		}
+		object.Object = content
+	}
+	return nil
+}
+
+// serviceAccount returns the user name of the only ServiceAccount among the objects; empty if there
+// is none.
+func serviceAccount(objects []*unstructured.Unstructured) string {
+	for _, object := range objects {
+		if object.GetKind() == "ServiceAccount" {
+			return "system:serviceaccount:" + object.GetNamespace() + ":" + object.GetName()
+		}
+	}
+	return ""
+}

@@ -1,0 +1,320 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package behaviour
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/tools/clientcmd"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+func controlPlaneScenarios() []scenario {
+	return []scenario{
+		{lifeOf + "a control plane", ControlPlane, MachinesCreated, []string{
+			"machine-label", "machine-owner", "infrastructure-ref", "version", "machine-placement", "template-owner",
+			"replicas", "selector", "ready-replicas", "available-replicas", "up-to-date-replicas", "status-version", "status-versions",
+			"kubeconfig", "certificates", "conditions", "conditions-implemented", "available-condition", "scaling-conditions",
+		}, lifeOfControlPlane},
+		{"scale subresource", ControlPlane, MachinesCreated, []string{"scale"}, scaleSubresource},
+		{"changes in place", ControlPlane, MachinesCreated, []string{
+			"metadata-propagation", "in-place-propagation", "deletion-timeouts", "readiness-gates", "taints",
+		}, changesInPlace},
+		{"endpoint comes late", ControlPlane, MachinesCreated, []string{"waits-for-endpoint"}, endpointLate},
+		{"certificates of the user", ControlPlane, MachinesCreated, []string{"user-certificates"}, certificatesOfUser},
+		{"unhealthy Machine", ControlPlane, MachinesCreated, []string{"remediation"}, unhealthyMachine},
+		{"API server of the control plane", ControlPlane, Initialized, []string{
+			"initialization", "kubeconfig-works", "rollout-after", "kubeconfig-rotation", "min-ready-seconds",
+		}, initialized},
+	}
+}
+
+// initialized is for rules about workload clusters, which the suite does not have yet.
+func initialized(*story) error { return errors.New("the suite checks workload clusters only live") }
+
+func lifeOfControlPlane(s *story) error {
+	object, err := s.ready()
+	if err != nil {
+		s.check("machine-label", err)
+		return err
+	}
+	machines, err := s.machines()
+	if err != nil {
+		return err
+	}
+	s.checkFirstMachine(object, &machines[0])
+	s.checkSecrets()
+	s.checkTemplateOwner()
+	return errors.Join(s.checkReplicas(object, &machines[0]), s.checkControlPlaneConditions(object))
+}
+
+// checkFirstMachine checks how the provider made a Machine.
+func (s *story) checkFirstMachine(object *unstructured.Unstructured, machine *clusterv1.Machine) {
+	var problem error
+	if value, ok := machine.Labels[clusterv1.MachineControlPlaneLabel]; !ok || value != "" || machine.Labels[clusterv1.ClusterNameLabel] != s.namespace {
+		problem = fmt.Errorf("its Machine has the labels %s, want %s without a value and %s=%s",
+			show(machine.Labels), clusterv1.MachineControlPlaneLabel, clusterv1.ClusterNameLabel, s.namespace)
+	}
+	s.check("machine-label", problem)
+	owner := metav1.GetControllerOf(machine)
+	problem = nil
+	if owner == nil || owner.UID != object.GetUID() {
+		problem = fmt.Errorf("its Machine has the owner references %s, want it as the controller", show(machine.OwnerReferences))
+	}
+	s.check("machine-owner", problem)
+	s.check("infrastructure-ref", s.checkInfraRef(machine))
+	problem = nil
+	if version := s.checker.Config.KubernetesVersion; machine.Spec.Version != version {
+		problem = fmt.Errorf("spec.version is %q, and spec.version of its Machine is %q", version, machine.Spec.Version)
+	}
+	s.check("version", problem)
+	problem = nil
+	if domain := machine.Spec.FailureDomain; domain != domainOfControlPlanes {
+		problem = fmt.Errorf("its Machine is in the failure domain %q, and the only one for control planes is %q", domain, domainOfControlPlanes)
+	}
+	s.check("machine-placement", problem)
+}
+
+// checkInfraRef checks that the Machine's infrastructure is made from the template.
+func (s *story) checkInfraRef(machine *clusterv1.Machine) error {
+	infra := s.standIn(standInMachine)
+	if got := machine.Spec.InfrastructureRef; got.Kind != standInMachine || got.APIGroup != infraGroup {
+		return fmt.Errorf("spec.infrastructureRef of its Machine is %s, want a %s", show(got), standInMachine)
+	}
+	infra.SetName(machine.Spec.InfrastructureRef.Name)
+	if err := s.read(infra); err != nil {
+		return fmt.Errorf("spec.infrastructureRef of its Machine: %w", err)
+	}
+	if from := infra.GetAnnotations()[clusterv1.TemplateClonedFromNameAnnotation]; from != s.namespace {
+		return fmt.Errorf("the annotation %s of the infrastructure machine is %q, want %q", clusterv1.TemplateClonedFromNameAnnotation, from, s.namespace)
+	}
+	return nil
+}
+
+// checkSecrets checks the Secrets that a control plane keeps.
+func (s *story) checkSecrets() {
+	if s.wants("certificates") {
+		var errs []error
+		for _, name := range []string{"ca", "etcd", "proxy", "sa"} {
+			errs = append(errs, s.until("certificates", func() error { _, err := s.clusterSecret(name, "tls.crt"); return err }))
+		}
+		s.check("certificates", errors.Join(errs...))
+	}
+	s.check("kubeconfig", s.until("kubeconfig", s.checkKubeconfig))
+}
+
+// clusterSecret reads a Secret that the contract names.
+func (s *story) clusterSecret(purpose, key string) (*corev1.Secret, error) {
+	secret := &corev1.Secret{}
+	name := s.namespace + "-" + purpose
+	if err := s.Get(s.ctx, client.ObjectKey{Namespace: s.namespace, Name: name}, secret); err != nil {
+		return nil, err
+	}
+	if secret.Type != clusterSecret {
+		return nil, fmt.Errorf("secret %s has the type %q, want %q", name, secret.Type, clusterSecret)
+	}
+	if got := secret.Labels[clusterv1.ClusterNameLabel]; got != s.namespace {
+		return nil, fmt.Errorf("secret %s has the label %s=%q, want %q", name, clusterv1.ClusterNameLabel, got, s.namespace)
+	}
+	if len(secret.Data[key]) == 0 {
+		return nil, fmt.Errorf("secret %s has no key %s", name, key)
+	}
+	return secret, nil
+}
+
+func (s *story) checkKubeconfig() error {
+	secret, err := s.clusterSecret("kubeconfig", "value")
+	if err != nil {
+		return err
+	}
+	config, err := clientcmd.RESTConfigFromKubeConfig(secret.Data["value"])
+	if err != nil {
+		return fmt.Errorf("secret %s: value is no kubeconfig: %w", secret.Name, err)
+	}
+	if want := "https://" + net.JoinHostPort(standInHost, strconv.Itoa(standInPort)); config.Host != want {
+		return fmt.Errorf("the kubeconfig has the server %q, and the Cluster has the endpoint %q", config.Host, want)
+	}
+	return nil
+}
+
+func (s *story) checkTemplateOwner() {
+	if !s.wants("template-owner") {
+		return
+	}
+	template := s.standIn(standInMachine + "Template")
+	s.check("template-owner", s.until("the template that it uses", func() error {
+		if err := s.read(template); err != nil {
+			return err
+		}
+		_, err := ownedBy(template, s.cluster)
+		return err
+	}))
+}
+
+// checkReplicas checks what the status counts. In v1beta2 a Machine counts as ready if its condition
+// says so. In v1beta1 only a Machine with a Node does, so the check is made before there is any.
+func (s *story) checkReplicas(object *unstructured.Unstructured, machine *clusterv1.Machine) error {
+	counters := []counter{
+		{"replicas", "status.replicas", 1}, {"ready-replicas", "status.readyReplicas", 1},
+		{"available-replicas", "status.availableReplicas", 1}, {"up-to-date-replicas", "status.upToDateReplicas", 1},
+	}
+	if s.contract == v1beta1 {
+		counters = []counter{
+			{"replicas", "status.replicas", 1}, {"ready-replicas", "status.readyReplicas", 0},
+			{"available-replicas", "status.unavailableReplicas", 1}, {"up-to-date-replicas", "status.updatedReplicas", 1},
+		}
+	} else if err := s.markReady(machine); err != nil {
+		return err
+	}
+	for _, counter := range counters {
+		if s.wants(counter.rule) {
+			s.check(counter.rule, s.until("with one Machine", func() error { return s.counted(object, counter) }))
+		}
+	}
+	if s.wants("selector") {
+		s.check("selector", s.until("with one Machine", func() error { return s.selects(object, machine) }))
+	}
+	for _, rule := range []string{"status-version", "status-versions"} {
+		if !s.wants(rule) {
+			continue
+		}
+		problem := s.until("with one Machine", func() error { return s.reportsVersion(object, rule) })
+		s.check(rule, problem)
+		if problem != nil {
+			break // a provider that reports no version at all breaks the first rule
+		}
+	}
+	return nil
+}
+
+// counter is a field that counts Machines.
+type counter struct {
+	rule, path string
+	want       int64
+}
+
+func (s *story) counted(object *unstructured.Unstructured, counter counter) error {
+	if err := s.read(object); err != nil {
+		return err
+	}
+	// Zero may be left out.
+	if got := max(number(object, counter.path), 0); got != counter.want {
+		return fmt.Errorf("%s is %s, want %d", counter.path, show(field(object, counter.path)), counter.want)
+	}
+	return nil
+}
+
+// markReady sets the conditions of a Machine that core sets once its Node is ready.
+func (s *story) markReady(machine *clusterv1.Machine) error {
+	return s.changeStatus(machine, func() {
+		for _, kind := range []string{clusterv1.ReadyCondition, clusterv1.AvailableCondition} {
+			machine.Status.Conditions = slices.DeleteFunc(machine.Status.Conditions, func(c metav1.Condition) bool { return c.Type == kind })
+			machine.Status.Conditions = append(machine.Status.Conditions, metav1.Condition{
+				Type: kind, Status: metav1.ConditionTrue, Reason: "Conformance", LastTransitionTime: metav1.Now(),
+			})
+		}
+	})
+}
+
+func (s *story) selects(object *unstructured.Unstructured, machine *clusterv1.Machine) error {
+	if err := s.read(object); err != nil {
+		return err
+	}
+	selector, err := labels.Parse(text(object, "status.selector"))
+	if err != nil {
+		return fmt.Errorf("status.selector: %w", err)
+	}
+	if selector.Empty() || !selector.Matches(labels.Set(machine.Labels)) {
+		return fmt.Errorf("status.selector is %q, which does not select its Machine with the labels %s", text(object, "status.selector"), show(machine.Labels))
+	}
+	return nil
+}
+
+func (s *story) reportsVersion(object *unstructured.Unstructured, rule string) error {
+	if err := s.read(object); err != nil {
+		return err
+	}
+	want := s.checker.Config.KubernetesVersion
+	list, _ := field(object, "status.versions").([]any)
+	listed := slices.ContainsFunc(list, func(item any) bool { return get(item, "version") == want })
+	if listed || rule == "status-version" && text(object, "status.version") == want {
+		return nil
+	}
+	return fmt.Errorf("status.version is %s and status.versions is %s, want %s", show(field(object, "status.version")), show(list), want)
+}
+
+func (s *story) checkControlPlaneConditions(object *unstructured.Unstructured) error {
+	if err := errors.Join(s.settle(), s.read(object)); err != nil {
+		return err
+	}
+	all := conditions(object, "status.conditions")
+	if len(all) == 0 {
+		s.check("conditions-implemented", errors.New("status.conditions is empty"))
+		return nil
+	}
+	s.check("conditions-implemented", nil)
+	s.check("conditions", checkConditions(all, s.contract))
+	for rule, kinds := range map[string][]string{
+		"available-condition": {clusterv1.AvailableCondition},
+		"scaling-conditions":  {clusterv1.RollingOutCondition, clusterv1.ScalingUpCondition, clusterv1.ScalingDownCondition},
+	} {
+		var missing []error
+		for _, kind := range kinds {
+			if statusOf(object, kind) == "" {
+				missing = append(missing, fmt.Errorf("status.conditions has no condition %s", kind))
+			}
+		}
+		s.check(rule, errors.Join(missing...))
+	}
+	return nil
+}
+
+// scaleSubresource reads and writes the replicas as kubectl scale and autoscalers do.
+func scaleSubresource(s *story) error {
+	object, err := s.ready()
+	if err != nil {
+		return err
+	}
+	if err := s.until("status.selector", func() error {
+		if err := s.read(object); err != nil {
+			return err
+		}
+		if text(object, "status.selector") == "" || number(object, "status.replicas") != 1 {
+			return errors.New("status.selector or status.replicas is not set")
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	scale := &unstructured.Unstructured{}
+	scale.SetGroupVersionKind(autoscalingv1.SchemeGroupVersion.WithKind("Scale"))
+	if err := s.SubResource("scale").Get(s.ctx, object, scale); err != nil {
+		s.check("scale", fmt.Errorf("reading the subresource scale: %w", err))
+		return nil
+	}
+	var problem error
+	if number(scale, "spec.replicas") != 1 || number(scale, "status.replicas") != 1 || text(scale, "status.selector") != text(object, "status.selector") {
+		problem = fmt.Errorf("with one Machine, the subresource scale has the spec %s and the status %s", show(scale.Object["spec"]), show(scale.Object["status"]))
+	}
+	scale.Object["spec"] = map[string]any{"replicas": int64(3)}
+	if err := s.SubResource("scale").Update(s.ctx, object, client.WithSubResourceBody(scale)); err != nil {
+		problem = errors.Join(problem, fmt.Errorf("scaling to 3: %w", err))
+	} else if err := s.read(object); err != nil {
+		return err
+	} else if got := number(object, "spec.replicas"); got != 3 {
+		problem = errors.Join(problem, fmt.Errorf("after scaling to 3, spec.replicas is %d", got))
+	}
+	s.check("scale", problem)
+	return nil
+}

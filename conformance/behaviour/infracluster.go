@@ -1,0 +1,135 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package behaviour
+
+import (
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/sets"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+)
+
+func clusterScenarios() []scenario {
+	return []scenario{
+		{lifeOf + "an infrastructure cluster", InfraCluster, Provisioned, []string{
+			"initialization", "endpoint", "failure-domains", "conditions", "conditions-implemented", "ready-condition",
+		}, lifeOfInfraCluster},
+		{"endpoint of the user", InfraCluster, Provisioned, []string{"endpoint-kept"}, endpointOfUser},
+		{"externally managed infrastructure", InfraCluster, Provisioned, []string{"externally-managed"}, externallyManaged},
+	}
+}
+
+func lifeOfInfraCluster(s *story) error {
+	object, err := s.prepare()
+	if err != nil {
+		return err
+	}
+	if err := s.Create(s.ctx, object); err != nil {
+		return err
+	}
+	err = s.until("after its owner reference was set", func() error { return s.acted(object) })
+	s.check("initialization", err)
+	if err != nil {
+		return err
+	}
+	var problem error
+	if endpoint := endpointOf(object); !endpoint.IsValid() {
+		problem = fmt.Errorf("%s is true, and spec.controlPlaneEndpoint is %s", completedPath(s.role, s.contract), show(field(object, "spec.controlPlaneEndpoint")))
+	}
+	s.check("endpoint", problem)
+	s.check("failure-domains", checkFailureDomains(object, s.contract))
+	return s.checkReady(object)
+}
+
+// checkFailureDomains returns an error unless failure domains have the shape of the contract, and
+// one of them is for control planes.
+func checkFailureDomains(object *unstructured.Unstructured, contract string) error {
+	domains := failureDomains(object, contract)
+	if len(domains) == 0 {
+		shape := "a list"
+		if contract == v1beta1 {
+			shape = "a map by name"
+		}
+		return fmt.Errorf("status.failureDomains is %s, want %s of at least one failure domain", show(field(object, "status.failureDomains")), shape)
+	}
+	known, hasControlPlane := sets.New[string](), false
+	for _, domain := range domains {
+		if domain.Name == "" || known.Has(domain.Name) {
+			return fmt.Errorf("status.failureDomains is %s; names must be set and unique", show(field(object, "status.failureDomains")))
+		}
+		known.Insert(domain.Name)
+		hasControlPlane = hasControlPlane || *domain.ControlPlane
+	}
+	if !hasControlPlane {
+		return fmt.Errorf("status.failureDomains is %s; none is for control planes", show(field(object, "status.failureDomains")))
+	}
+	return nil
+}
+
+// checkReady checks the conditions of an object that is complete.
+func (s *story) checkReady(object *unstructured.Unstructured) error {
+	kind := clusterv1.ReadyCondition
+	if err := errors.Join(s.settle(), s.read(object)); err != nil {
+		return err
+	}
+	all := conditions(object, "status.conditions")
+	if len(all) == 0 {
+		s.check("conditions-implemented", errors.New("status.conditions is empty"))
+		return nil
+	}
+	s.check("conditions-implemented", nil)
+	var problem error
+	s.check("conditions", checkConditions(all, s.contract))
+	if got := statusOf(object, kind); got != "True" {
+		problem = fmt.Errorf("it is complete, and its condition %s is %q, want True; all conditions: %s", kind, got, show(field(object, "status.conditions")))
+	}
+	s.check("ready-condition", problem)
+	return nil
+}
+
+// endpointOfUser creates an infrastructure cluster with an endpoint that the user chose.
+func endpointOfUser(s *story) error {
+	object, err := s.prepare()
+	if err != nil {
+		return err
+	}
+	chosen := map[string]any{"host": "192.0.2.10", "port": int64(6443)}
+	if err := unstructured.SetNestedMap(object.Object, chosen, "spec", "controlPlaneEndpoint"); err != nil {
+		return err
+	}
+	if err := errors.Join(s.Create(s.ctx, object), s.settle(), s.read(object)); err != nil {
+		return err
+	}
+	var problem error
+	if endpoint := endpointOf(object); endpoint.Host != chosen["host"] || endpoint.Port != 6443 {
+		problem = fmt.Errorf("the user set spec.controlPlaneEndpoint to %s, and the provider changed it to %s", show(chosen), endpoint)
+	}
+	s.check("endpoint-kept", problem)
+	return nil
+}
+
+// externallyManaged creates an infrastructure cluster that another system manages.
+func externallyManaged(s *story) error {
+	object, err := s.prepare()
+	if err != nil {
+		return err
+	}
+	annotate(object, clusterv1.ManagedByAnnotation, "somebody-else")
+	if err := errors.Join(s.Create(s.ctx, object), s.settle()); err != nil {
+		return err
+	}
+	created := object.DeepCopy()
+	if err := s.read(object); err != nil {
+		return err
+	}
+	var problem error
+	if object.GetResourceVersion() != created.GetResourceVersion() {
+		problem = fmt.Errorf("it has the annotation %s, and the provider changed it: finalizers %v, status %s",
+			clusterv1.ManagedByAnnotation, object.GetFinalizers(), show(object.Object["status"]))
+	}
+	s.check("externally-managed", problem)
+	return nil
+}

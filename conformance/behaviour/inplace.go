@@ -1,0 +1,254 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package behaviour
+
+import (
+	"crypto/x509/pkix"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"time"
+
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+)
+
+const (
+	changedLabel = "conformance.example.com/changed"
+	drainSeconds = 77
+)
+
+// changesInPlace changes what control planes must pass on to existing Machines.
+func changesInPlace(s *story) error {
+	object, err := s.ready()
+	if err != nil {
+		return err
+	}
+	if err := s.settle(); err != nil {
+		return err
+	}
+	machines, err := s.machines()
+	if err != nil {
+		return err
+	}
+	machine := machines[0].DeepCopy()
+	if err := s.change(object, func() { s.changeMachineTemplate(object) }); err != nil {
+		return err
+	}
+	s.check("metadata-propagation", s.until("after spec.machineTemplate.metadata was changed", func() error { return s.hasChangedMetadata(machine) }))
+	for rule, look := range map[string]func() error{
+		"deletion-timeouts": func() error {
+			if got := ptr.Deref(machine.Spec.Deletion.NodeDrainTimeoutSeconds, -1); got != drainSeconds {
+				return fmt.Errorf("spec.deletion.nodeDrainTimeoutSeconds of the Machine is %d, want %d", got, drainSeconds)
+			}
+			return nil
+		},
+		"readiness-gates": func() error {
+			if !slices.ContainsFunc(machine.Spec.ReadinessGates, func(g clusterv1.MachineReadinessGate) bool { return g.ConditionType == "Conformance" }) {
+				return fmt.Errorf("spec.readinessGates of the Machine is %s, want Conformance among them", show(machine.Spec.ReadinessGates))
+			}
+			return nil
+		},
+		"taints": func() error {
+			if !slices.ContainsFunc(machine.Spec.Taints, func(t clusterv1.MachineTaint) bool { return t.Key == changedLabel }) {
+				return fmt.Errorf("spec.taints of the Machine is %s, want %s among them", show(machine.Spec.Taints), changedLabel)
+			}
+			return nil
+		},
+	} {
+		if s.wants(rule) {
+			s.check(rule, s.until("after spec.machineTemplate was changed", func() error { return errors.Join(s.read(machine), look()) }))
+		}
+	}
+	if err := s.settle(); err != nil {
+		return err
+	}
+	now, err := s.machines()
+	if err != nil {
+		return err
+	}
+	var problem error
+	if len(now) != 1 || now[0].UID != machine.UID || !now[0].DeletionTimestamp.IsZero() {
+		problem = fmt.Errorf("changing metadata and timeouts in spec.machineTemplate replaced the Machine %s: there are %s now", machine.Name, names(now))
+	}
+	s.check("in-place-propagation", problem)
+	return nil
+}
+
+// changeMachineTemplate changes the fields that must not lead to a rollout.
+func (s *story) changeMachineTemplate(object *unstructured.Unstructured) {
+	template, ok := field(object, "spec.machineTemplate").(map[string]any)
+	if !ok {
+		return
+	}
+	template["metadata"] = map[string]any{"labels": map[string]any{changedLabel: "yes"}, "annotations": map[string]any{changedLabel: "yes"}}
+	spec := template
+	if s.contract == v1beta1 {
+		spec["nodeDrainTimeout"] = (drainSeconds * time.Second).String()
+	} else if spec, ok = template["spec"].(map[string]any); ok {
+		spec["deletion"] = map[string]any{"nodeDrainTimeoutSeconds": int64(drainSeconds)}
+	}
+	if s.wants("readiness-gates") {
+		spec["readinessGates"] = []any{map[string]any{"conditionType": "Conformance"}}
+	}
+	if s.wants("taints") {
+		spec["taints"] = []any{map[string]any{"key": changedLabel, "value": "yes", "effect": "NoSchedule", "propagation": "Always"}}
+	}
+}
+
+// hasChangedMetadata reads a Machine and what it refers to.
+func (s *story) hasChangedMetadata(machine *clusterv1.Machine) error {
+	if err := s.read(machine); err != nil {
+		return err
+	}
+	infra := s.standIn(standInMachine)
+	infra.SetName(machine.Spec.InfrastructureRef.Name)
+	if err := s.read(infra); err != nil {
+		return err
+	}
+	for _, object := range []metav1.Object{machine, infra} {
+		if object.GetLabels()[changedLabel] != "yes" || object.GetAnnotations()[changedLabel] != "yes" {
+			return fmt.Errorf("%s has the labels %s and the annotations %s, want %s=yes in both",
+				object.GetName(), show(object.GetLabels()), show(object.GetAnnotations()), changedLabel)
+		}
+	}
+	return nil
+}
+
+// endpointLate creates a control plane before its Cluster has an endpoint.
+func endpointLate(s *story) error {
+	if s.checker.Config.has(ControlPlane, endpointFeature) {
+		return errors.New("the control plane provides the endpoint itself")
+	}
+	if err := s.createCluster(s.standIn(standInCluster)); err != nil {
+		return err
+	}
+	if err := errors.Join(s.createInfra(), s.surfaceInfra()); err != nil {
+		return err
+	}
+	object, err := s.prepareControlPlane()
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(s.Create(s.ctx, object), s.settle()); err != nil {
+		return err
+	}
+	problem := s.notActed(object, "the Cluster has no endpoint")
+	if problem == nil {
+		endpoint := map[string]any{"host": standInHost, "port": int64(standInPort)}
+		if err := s.change(s.infra, func() { s.infra.Object["spec"] = map[string]any{"controlPlaneEndpoint": endpoint} }); err != nil {
+			return err
+		}
+		if err := s.surfaceInfra(); err != nil {
+			return err
+		}
+		problem = s.until("after the Cluster got an endpoint", func() error { return s.acted(object) })
+	}
+	s.check("waits-for-endpoint", problem)
+	return nil
+}
+
+// certificatesOfUser provides the certificate authority before the control plane exists.
+func certificatesOfUser(s *story) error {
+	certificate, key, err := newAuthority()
+	if err != nil {
+		return err
+	}
+	secret := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: s.namespace + "-ca", Labels: map[string]string{clusterv1.ClusterNameLabel: s.namespace}},
+		Type:       clusterSecret,
+		Data:       map[string][]byte{"tls.crt": certificate, "tls.key": key},
+	}
+	if err := s.Create(s.ctx, secret); err != nil {
+		return err
+	}
+	if _, err := s.ready(); err != nil {
+		return err
+	}
+	if err := s.until("the kubeconfig", s.checkKubeconfig); err != nil {
+		return err
+	}
+	if err := s.read(secret); err != nil {
+		return err
+	}
+	kubeconfig, err := s.clusterSecret("kubeconfig", "value")
+	if err != nil {
+		return err
+	}
+	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig.Data["value"])
+	if err != nil {
+		return err
+	}
+	var problem error
+	if string(secret.Data["tls.crt"]) != string(certificate) || string(secret.Data["tls.key"]) != string(key) {
+		problem = fmt.Errorf("the user provided the secret %s, and the provider changed it", secret.Name)
+	} else if string(config.CAData) != string(certificate) {
+		problem = fmt.Errorf("the user provided the secret %s, and the kubeconfig has another certificate authority", secret.Name)
+	}
+	s.check("user-certificates", problem)
+	return nil
+}
+
+// newAuthority returns a certificate authority as kubeadm makes it, in PEM format.
+func newAuthority() (certificate, key []byte, err error) {
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, nil, err
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "kubernetes"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().AddDate(10, 0, 0),
+		KeyUsage: x509.KeyUsageKeyEncipherment | x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, BasicConstraintsValid: true, IsCA: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
+	if err != nil {
+		return nil, nil, err
+	}
+	encoded, err := x509.MarshalECPrivateKey(private)
+	if err != nil {
+		return nil, nil, err
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: encoded}), nil
+}
+
+// unhealthyMachine marks a Machine as a MachineHealthCheck does.
+func unhealthyMachine(s *story) error {
+	if _, err := s.ready(); err != nil {
+		return err
+	}
+	if err := s.settle(); err != nil {
+		return err
+	}
+	machines, err := s.machines()
+	if err != nil {
+		return err
+	}
+	machine := machines[0].DeepCopy()
+	if err := s.changeStatus(machine, func() {
+		for _, kind := range []string{clusterv1.MachineHealthCheckSucceededCondition, clusterv1.MachineOwnerRemediatedCondition} {
+			machine.Status.Conditions = append(machine.Status.Conditions, metav1.Condition{
+				Type: kind, Status: metav1.ConditionFalse, Reason: "Conformance", LastTransitionTime: metav1.Now(),
+			})
+		}
+	}); err != nil {
+		return err
+	}
+	s.check("remediation", s.until("after a MachineHealthCheck found its Machine unhealthy", func() error {
+		if s.gone(machine) == nil || !machine.DeletionTimestamp.IsZero() {
+			return nil
+		}
+		return fmt.Errorf("the Machine %s is not deleted; its conditions are %s", machine.Name, show(machine.Status.Conditions))
+	}))
+	return nil
+}

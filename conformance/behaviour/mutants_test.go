@@ -1,0 +1,208 @@
+//go:build integration
+
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package behaviour
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/capfoo/cluster-api-provider-foo/conformance"
+	"github.com/capfoo/cluster-api-provider-foo/conformance/behaviour/internal/mutant"
+)
+
+// allMutants makes the tests break every rule in both versions of the contract, and run all scenarios
+// of the contract. Otherwise they run only those that check the rule.
+const allMutants = "CONFORMANCE_ALL_MUTANTS"
+
+// unbroken are the rules at this level that no scenario checks, and rules that need a workload
+// cluster. Reports have them as not run.
+var unbroken = []string{
+	"*/multiple-instances", "*/in-place-changes", "bootstrap/taint-nodes", "clusterctl/*", "control-plane/endpoint", "control-plane/external-managed",
+	"control-plane/initialization", "control-plane/kubeconfig-rotation", "control-plane/kubeconfig-works", "control-plane/min-ready-seconds",
+	"control-plane/rollout-after", "infrastructure-cluster/multi-tenancy",
+}
+
+// contractual are the rules whose check differs between the versions of the contract.
+var contractual = []string{
+	"*/initialization", "*/conditions", "infrastructure-cluster/failure-domains", "infrastructure-machine/failure-domain", "control-plane/ready-replicas",
+	"control-plane/available-replicas", "control-plane/up-to-date-replicas", "control-plane/deletion-timeouts", "control-plane/readiness-gates",
+}
+
+// obedient is the name of a rule that does not exist, for a provider that violates none.
+const obedient = "none"
+
+// startMutants starts a kube-apiserver with the kinds of the mutants.
+func startMutants(t *testing.T) *Environment {
+	t.Helper()
+	g := NewWithT(t)
+	environment, err := Start(t.Context())
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { g.Expect(environment.Stop()).To(Succeed()) })
+	objects, err := decode([]byte(mutant.Policy))
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, crd := range mutant.CRDs() {
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(crd)
+		g.Expect(err).NotTo(HaveOccurred())
+		objects = append(objects, &unstructured.Unstructured{Object: content})
+	}
+	g.Expect(environment.install(t.Context(), objects)).To(Succeed())
+	return environment
+}
+
+// kindsOf returns the configuration of the mutant's kinds for a rule's contract; all for no rule.
+func kindsOf(rule string) map[Role]*Kind {
+	all := map[Role]*Kind{
+		InfraCluster:     {Kind: mutant.Cluster},
+		InfraMachine:     {Kind: mutant.Machine},
+		InfraMachinePool: {Kind: mutant.MachinePool},
+		ControlPlane:     {Kind: mutant.ControlPlane, Spec: map[string]any{"replicas": 1, "version": "$(KUBERNETES_VERSION)"}},
+		BootstrapConfig:  {Kind: mutant.Config},
+	}
+	role, name, _ := strings.Cut(rule, "/")
+	for each, kind := range all {
+		kind.Group = mutant.Group
+		kind.Features = []string{
+			"addresses", "capacity", "certificates", "conditions", "deletionAfterCluster", "failureDomains", "instances", "machinePoolMachines", "machines", "nodeInfo",
+			"readinessGates", "replicas", "taints", "template", "version", "versions",
+		}
+		if each == InfraCluster {
+			kind.Features = append(kind.Features, "endpoint")
+		}
+		kind.Spec = maps.Clone(kind.Spec)
+		if kind.Spec == nil {
+			kind.Spec = map[string]any{}
+		}
+		kind.Spec["knob"] = "1"
+		kind.TemplateChange = map[string]any{"knob": "2"}
+		kind.Template = kind.Kind + mutant.Template
+		if role != "" && each != Role(role) {
+			delete(all, each)
+			continue
+		}
+		switch name {
+		case "ssa-dry-run":
+			kind.Template = kind.Kind + mutant.RigidTemplate
+		case "apply-dry-run":
+			kind.Kind = mutant.Loud + kind.Kind
+		case "scale":
+			if each == ControlPlane {
+				kind.Kind = mutant.Unscaled + kind.Kind
+			}
+		}
+	}
+	return all
+}
+
+// reconciled returns the kinds that the mutant must look at.
+func reconciled(config *Config) []string {
+	var kinds []string
+	for role, kind := range config.Kinds {
+		kinds = append(kinds, kind.Kind)
+		if role == InfraMachine {
+			kinds = append(kinds, kind.Template)
+		}
+		if role == InfraMachinePool && config.Kinds[InfraMachine] == nil {
+			kinds = append(kinds, mutant.Machine) // its members
+		}
+	}
+	return kinds
+}
+
+// outcomes runs the provider that violates a rule, and returns the rules by outcome.
+func outcomes(t *testing.T, environment *Environment, contract, rule string) map[conformance.Status][]string {
+	t.Helper()
+	g := NewWithT(t)
+	config := &Config{Kinds: kindsOf(rule), Contracts: []string{contract}, Parallel: 4}
+	config.setDefaults()
+	g.Expect(config.validate()).To(Succeed())
+	checker := &Checker{
+		Config: config, Environment: environment, Scenarios: scenariosOf(rule),
+		Stepper: &mutant.Provider{Client: environment.Client, Contract: contract, Violates: rule, Kinds: reconciled(config)},
+	}
+	results, err := checker.Check(t.Context(), nil)
+	g.Expect(err).NotTo(HaveOccurred())
+	found := map[conformance.Status][]string{}
+	for _, result := range results {
+		found[result.Status] = append(found[result.Status], result.Rule)
+		if result.Status == conformance.Failed && result.Rule != rule {
+			t.Errorf("%s: %v", result.Rule, result.Findings)
+		}
+	}
+	return found
+}
+
+// scenariosOf returns the names of the scenarios that check a rule; nothing selects all.
+func scenariosOf(rule string) []string {
+	role, name, _ := strings.Cut(rule, "/")
+	if name == obedient || os.Getenv(allMutants) != "" {
+		return nil
+	}
+	var names []string
+	for _, scenario := range scenarios() {
+		if scenario.role == Role(role) && slices.Contains(scenario.rules, name) {
+			names = append(names, scenario.name)
+		}
+	}
+	return names
+}
+
+// rulesToBreak are the rules that the mutants violate.
+func rulesToBreak(t *testing.T) []conformance.Rule {
+	t.Helper()
+	g := NewWithT(t)
+	rules, err := conformance.Rules()
+	g.Expect(err).NotTo(HaveOccurred())
+	return slices.DeleteFunc(rules, func(rule conformance.Rule) bool {
+		return !rule.At(conformance.Behaviour) || matches(unbroken, rule.ID) || rule.Contract == string(RuntimeExtension)
+	})
+}
+
+func TestTheObedientProviderPasses(t *testing.T) {
+	environment := startMutants(t)
+	t.Run("providers", func(t *testing.T) {
+		for role := range kindsOf("") {
+			for _, contract := range conformance.Versions {
+				t.Run(contract+" "+string(role), func(t *testing.T) {
+					t.Parallel()
+					g := NewWithT(t)
+					found := outcomes(t, environment, contract, string(role)+"/"+obedient)
+					g.Expect(found[conformance.Failed]).To(BeEmpty())
+					for _, rule := range rulesToBreak(t) {
+						if rule.Contract == string(role) && slices.Contains(rule.Versions, contract) {
+							g.Expect(found[conformance.Passed]).To(ContainElement(rule.ID))
+						}
+					}
+				})
+			}
+		}
+	})
+}
+
+func TestEachMutantFailsItsRuleOnly(t *testing.T) {
+	environment := startMutants(t)
+	// The parent's cleanup stops the API server, so it must wait for the parallel tests.
+	t.Run("mutants", func(t *testing.T) {
+		for _, rule := range rulesToBreak(t) {
+			for _, contract := range rule.Versions {
+				newest := contract == conformance.Versions[len(conformance.Versions)-1]
+				if !newest && !matches(contractual, rule.ID) && os.Getenv(allMutants) == "" {
+					continue
+				}
+				t.Run(contract+" "+rule.ID, func(t *testing.T) {
+					t.Parallel()
+					NewWithT(t).Expect(outcomes(t, environment, contract, rule.ID)[conformance.Failed]).To(Equal([]string{rule.ID}))
+				})
+			}
+		}
+	})
+}

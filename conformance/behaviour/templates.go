@@ -1,0 +1,115 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package behaviour
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// topology is the field manager of Cluster API's topology controller.
+const topology = client.FieldOwner("capi-topology")
+
+// apply applies an object as the topology controller does, and returns what the API server made of
+// it.
+func (s *story) apply(object *unstructured.Unstructured, options ...client.ApplyOption) (*unstructured.Unstructured, error) {
+	applied := object.DeepCopy()
+	options = append(options, topology, client.ForceOwnership)
+	return applied, s.Apply(s.ctx, client.ApplyConfigurationFromUnstructured(applied), options...)
+}
+
+// serverSideApply applies an object twice. The topology controller compares the answers to a dry run
+// in order to tell whether something changed.
+func serverSideApply(s *story) error {
+	object, err := s.prepare()
+	if err != nil {
+		return err
+	}
+	// So that only the API server and webhooks change it.
+	annotate(object, clusterv1.PausedAnnotation, "true")
+	object.SetOwnerReferences(nil)
+	if _, err := s.apply(object, client.DryRunAll); err != nil {
+		s.check("apply-dry-run", fmt.Errorf("a server-side apply that is a dry run fails: %w", err))
+		return nil
+	}
+	s.check("apply-dry-run", nil)
+	first, err := s.apply(object)
+	if err != nil {
+		return err
+	}
+	if err := s.settle(); err != nil {
+		return err
+	}
+	if err := s.read(first); err != nil {
+		return err
+	}
+	second, err := s.apply(object)
+	if err != nil {
+		return err
+	}
+	var problem error
+	if was, is := show(first.Object["spec"]), show(second.Object["spec"]); was != is {
+		problem = fmt.Errorf("applying the same object twice changes its spec from %s to %s", was, is)
+	}
+	s.check("apply-idempotent", problem)
+	return nil
+}
+
+func annotate(object *unstructured.Unstructured, key, value string) {
+	annotations := maps.Clone(object.GetAnnotations())
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[key] = value
+	object.SetAnnotations(annotations)
+}
+
+// templateDryRun changes a template in a dry run, as the topology controller does to find out
+// whether machines must be replaced.
+func templateDryRun(s *story) error {
+	object, err := s.object(s.role, machineName)
+	if err != nil {
+		return err
+	}
+	spec := object.Object["spec"]
+	if spec == nil {
+		spec = map[string]any{}
+	}
+	template, err := s.template(spec)
+	if err != nil {
+		return err
+	}
+	if _, err := s.apply(template); err != nil {
+		return err
+	}
+	changed := template.DeepCopy()
+	annotate(changed, clusterv1.TopologyDryRunAnnotation, "")
+	change, err := s.substitute(s.checker.Config.Kinds[s.role].TemplateChange)
+	if err != nil {
+		return err
+	}
+	path := []string{"spec", "template", "spec"}
+	for name, value := range change {
+		if err := unstructured.SetNestedField(changed.Object, value, append(path, name)...); err != nil {
+			return err
+		}
+	}
+	if len(change) == 0 {
+		metadata := map[string]any{"conformance.example.com/changed": "true"}
+		if err := unstructured.SetNestedMap(changed.Object, metadata, "spec", "template", "metadata", "annotations"); err != nil {
+			return err
+		}
+	}
+	_, err = s.apply(changed, client.DryRunAll)
+	if err != nil {
+		err = fmt.Errorf("a dry run of the topology controller that changes spec.template is refused: %w", err)
+	}
+	s.check("ssa-dry-run", errors.Join(err))
+	return nil
+}

@@ -1,0 +1,63 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"cmp"
+
+	"github.com/spf13/cobra"
+
+	"github.com/capfoo/cluster-api-provider-foo/conformance"
+	"github.com/capfoo/cluster-api-provider-foo/conformance/behaviour"
+	"github.com/capfoo/cluster-api-provider-foo/conformance/output"
+)
+
+func newTestCommand() *cobra.Command {
+	flags := checkFlags{}
+	var file, logs string
+	var only []string
+	var verbose bool
+	command := &cobra.Command{
+		Use:   "test --config FILE",
+		Short: "Run a provider's manager against a kube-apiserver, and check what it does",
+		Long: `Run a provider's manager against a kube-apiserver, and check what it does.
+
+The configuration says how to start the manager and what its kinds need; the README of this module
+explains it. KUBEBUILDER_ASSETS names a folder with kube-apiserver and etcd, as setup-envtest
+prepares it. Go must be installed: Cluster API's CRDs come from its module.`,
+		Example: `  KUBEBUILDER_ASSETS=$(setup-envtest use -p path) capi-conformance test --config conformance.yaml
+  capi-conformance test --config conformance.yaml --contract-version v1beta2 --scenario '*pause*' --logs logs`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			if _, err := output.ByName(flags.format); err != nil {
+				return usage(err)
+			}
+			config, err := behaviour.LoadConfig(file)
+			if err != nil {
+				return usage(err)
+			}
+			options := flags.options()
+			given := &options.Implementation
+			given.Name = cmp.Or(given.Name, config.Implementation.Name)
+			given.Version = cmp.Or(given.Version, config.Implementation.Version)
+			given.URL = cmp.Or(given.URL, config.Implementation.URL)
+			checker := &behaviour.Checker{Config: config, Folder: logs, Scenarios: only}
+			if verbose {
+				checker.Log = func(message string) { command.PrintErrln(message) }
+			}
+			options.Checkers = []conformance.Checker{checker}
+			report, err := conformance.Check(command.Context(), options)
+			if err != nil {
+				return err
+			}
+			return flags.write(command, report)
+		},
+	}
+	flags.add(command)
+	command.Flags().StringVar(&file, "config", "conformance.yaml", "configuration of the provider")
+	command.Flags().StringVar(&logs, "logs", "", "folder to keep the logs of the programs in; by default, they are deleted")
+	command.Flags().StringArrayVar(&only, "scenario", nil, "pattern of the scenarios to run, such as '*pause*'; may be repeated; all by default")
+	command.Flags().BoolVarP(&verbose, "verbose", "v", false, "show each scenario when it has ended, with how long it took")
+	return command
+}
