@@ -1,0 +1,71 @@
+//go:build integration
+
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package conformance runs the conformance suite on Foo as any provider would run it.
+package conformance
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"sigs.k8s.io/yaml"
+)
+
+// needsWorkloadCluster are the rules that no run without a workload cluster can check. Package
+// test/e2e tests what they demand.
+var needsWorkloadCluster = []string{
+	"control-plane/initialization", "control-plane/kubeconfig-works", "control-plane/min-ready-seconds",
+}
+
+type report struct {
+	Contracts []string `json:"contracts"`
+	Results   []result `json:"results"`
+}
+
+type result struct {
+	Rule     string   `json:"rule"`
+	Status   string   `json:"status"`
+	Versions []string `json:"versions"`
+	Reason   string   `json:"reason"`
+	Findings []struct {
+		Message string `json:"message"`
+	} `json:"findings"`
+}
+
+func TestFooPassesTheBehaviourRules(t *testing.T) {
+	g := NewWithT(t)
+	program := filepath.Join(t.TempDir(), "capi-conformance")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./cmd/capi-conformance")
+	build.Dir = "../../../conformance"
+	output, err := build.CombinedOutput()
+	g.Expect(err).NotTo(HaveOccurred(), string(output))
+
+	var stdout, stderr bytes.Buffer
+	run := exec.CommandContext(t.Context(), program, "test", "--config", "conformance.yaml", "--strict", "--format", "yaml")
+	run.Stdout, run.Stderr, run.Env = &stdout, &stderr, os.Environ()
+	failed := run.Run()
+	found := report{}
+	g.Expect(yaml.Unmarshal(stdout.Bytes(), &found)).To(Succeed(), stderr.String())
+	g.Expect(found.Contracts).To(Equal([]string{"v1beta1", "v1beta2"}), stderr.String())
+	passed, notRun := 0, []string{}
+	for _, r := range found.Results {
+		switch r.Status {
+		case "passed":
+			passed++
+		case "notRun":
+			notRun = append(notRun, r.Rule)
+		case "failed", "warned":
+			t.Errorf("%s in %v: %s", r.Rule, r.Versions, r.Findings)
+		}
+	}
+	g.Expect(failed).NotTo(HaveOccurred(), stderr.String())
+	// Rules about clusterctl are not checked by behaviour yet.
+	g.Expect(notRun).To(ConsistOf(append(needsWorkloadCluster, "clusterctl/namespace-flag", "clusterctl/owner-references")))
+	g.Expect(passed).To(BeNumerically(">=", 100))
+}
