@@ -38,7 +38,8 @@ type Catalog interface {
 // LoadBalancers manages load balancers, which give a stable address to a changing set of instances.
 type LoadBalancers interface {
 	// EnsureLoadBalancer creates the load balancer that the spec names, or updates its tags and
-	// selector. The returned load balancer has its address, but may not be ready yet.
+	// selector. The returned load balancer may not be ready yet, and may not have its address yet;
+	// an event follows once it does. The address depends on no backend, and never changes.
 	EnsureLoadBalancer(ctx context.Context, spec LoadBalancerSpec) (LoadBalancer, error)
 	// GetLoadBalancer returns one load balancer, or a NotFoundError.
 	GetLoadBalancer(ctx context.Context, name string) (LoadBalancer, error)
@@ -60,9 +61,9 @@ type Instances interface {
 	// ListInstances returns the instances that match the filter, sorted by name.
 	ListInstances(ctx context.Context, filter InstanceFilter) ([]Instance, error)
 	// DrainInstance permanently takes an instance out of its load balancers. As soon as a load
-	// balancer has another ready backend, it sends the instance no new connections and closes the
-	// existing ones. The last ready backend stays in use, so draining all instances at the same
-	// time cuts nobody off. The instance itself is not touched.
+	// balancer has another ready backend, it sends the instance no new connections and, if it can,
+	// closes the existing ones. The last ready backend stays in use, so draining all instances at
+	// the same time cuts nobody off. The instance itself is not touched.
 	DrainInstance(ctx context.Context, id string) error
 	// DeleteInstance stops an instance and deletes it; see the package comment for its return
 	// values. An instance of a pool leaves its pool, and the pool's size shrinks by one.

@@ -97,9 +97,11 @@ type LoadBalancerSpec struct {
 // LoadBalancer is the actual state of a load balancer.
 type LoadBalancer struct {
 	LoadBalancerSpec `json:",inline"`
-	// Address on which it listens: an IP address.
+	// Address on which it listens: an IP address or a DNS name. Empty until the cloud has assigned
+	// it.
 	Address string `json:"address"`
-	// Ready is true if it accepts connections. While it has no backend yet, it holds them.
+	// Ready is true if it has an address and works. While it has no backend yet, it holds or
+	// refuses connections.
 	Ready bool `json:"ready"`
 	// Backends that it knows, sorted by instance ID.
 	Backends []Backend `json:"backends,omitempty"`
@@ -221,8 +223,7 @@ type Bootstrap struct {
 
 // Instance is the actual state of an instance. It never includes the bootstrap data.
 type Instance struct {
-	// ID of the instance: unique in the cloud, short, made of lower-case letters and digits, never
-	// reused.
+	// ID of the instance: unique in the cloud, a DNS label, never reused.
 	ID string `json:"id"`
 	// Name as requested.
 	Name string `json:"name"`
@@ -335,7 +336,7 @@ const (
 )
 
 // Event reports that an object was created, changed or deleted. Get the object to learn its current
-// state.
+// state. After a deletion, the fields are those of the deleted object.
 type Event struct {
 	// Kind of the object.
 	Kind EventKind `json:"kind"`

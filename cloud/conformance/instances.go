@@ -5,6 +5,7 @@ package conformance
 
 import (
 	"github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 )
@@ -46,6 +47,23 @@ func (s *suite) ensureInstance() {
 	s.Expect([]string{running.ProviderID, running.Type, running.KubernetesVersion}).To(
 		gomega.Equal([]string{made.ProviderID, s.template.Type, s.template.KubernetesVersion}))
 	s.Expect(s.order("other").ProviderID).NotTo(gomega.Equal(made.ProviderID))
+}
+
+// identifies checks that an ID can be a label and a part of a provider ID. A kubelet is given the
+// provider ID before the instance is in any list.
+func (s *suite) identifies() {
+	made := s.order("one")
+	s.Expect(validation.IsDNS1123Label(made.ID)).To(gomega.BeEmpty(), made.ID)
+	s.Expect(made.ProviderID).To(gomega.Equal(cloud.ProviderID(made.Zone, made.ID)))
+	s.Expect(cloud.InstanceID(made.ProviderID)).To(gomega.Equal(made.ID))
+}
+
+func (s *suite) hostnames() {
+	spec := s.spec("one")
+	spec.Hostname = "one.example"
+	made, err := s.cloud.EnsureInstance(s.t.Context(), spec)
+	s.Expect(err).NotTo(gomega.HaveOccurred())
+	s.Expect(s.eventuallyRuns(made.ID).Hostname).To(gomega.Equal("one.example"))
 }
 
 func (s *suite) immutable() {

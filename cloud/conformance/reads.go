@@ -140,7 +140,7 @@ func (s *suite) readsAfterEvents() {
 	s.readsUntil(events, cloud.EventLoadBalancer, func(cloud.Event) bool {
 		now, err := s.cloud.GetLoadBalancer(ctx, "balancer")
 		s.Expect(err).NotTo(gomega.HaveOccurred())
-		return now.Ready
+		return now.Ready && now.Address != ""
 	})
 }
 
@@ -155,18 +155,21 @@ func (s *suite) deletionEvents() {
 	s.Expect(s.cloud.DeleteInstance(ctx, made.ID)).To(gomega.Succeed())
 	s.readsUntil(events, cloud.EventInstance, func(event cloud.Event) bool {
 		_, err := s.cloud.GetInstance(ctx, made.ID)
+		s.Expect(event.Tags).To(gomega.Equal(made.Tags), "the tags tell whose instance is gone")
 		return event.ID == made.ID && cloud.IsNotFound(err)
 	})
 	s.Expect(s.cloud.DeletePool(ctx, poolName)).To(gomega.Succeed())
-	s.readsUntil(events, cloud.EventPool, func(cloud.Event) bool {
+	s.readsUntil(events, cloud.EventPool, func(event cloud.Event) bool {
 		_, err := s.cloud.GetPool(ctx, poolName)
+		s.Expect(event).To(gomega.Equal(cloud.Event{Kind: cloud.EventPool, Name: poolName, Tags: cloud.Tags{tag: "pools"}}))
 		return cloud.IsNotFound(err)
 	})
 	_, err = s.cloud.GetInstance(ctx, member.ID)
 	s.Expect(err).To(gomega.MatchError(cloud.IsNotFound, "a NotFoundError"), "a pool goes after its instances")
 	s.Expect(s.cloud.DeleteLoadBalancer(ctx, "balancer")).To(gomega.Succeed())
-	s.readsUntil(events, cloud.EventLoadBalancer, func(cloud.Event) bool {
+	s.readsUntil(events, cloud.EventLoadBalancer, func(event cloud.Event) bool {
 		_, err := s.cloud.GetLoadBalancer(ctx, "balancer")
+		s.Expect(event).To(gomega.Equal(cloud.Event{Kind: cloud.EventLoadBalancer, Name: "balancer", Tags: cloud.Tags{tag: "balancers"}}))
 		return cloud.IsNotFound(err)
 	})
 }

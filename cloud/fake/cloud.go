@@ -40,6 +40,8 @@ type Options struct {
 	Images []cloud.Image
 	// Limits defaults to no limits.
 	Limits cloud.Resources
+	// LateAddresses leaves load balancers without an address until AssignAddress.
+	LateAddresses bool
 }
 
 // Kinds of objects, as errors name them.

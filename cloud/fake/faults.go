@@ -71,6 +71,14 @@ func (c *Cloud) SetMode(mode Mode) {
 	c.options.Mode = mode
 }
 
+// SetLateAddresses decides whether load balancers that are created later have to wait for their
+// address.
+func (c *Cloud) SetLateAddresses(late bool) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	c.options.LateAddresses = late
+}
+
 // SetLimits changes the quota of the tenant.
 func (c *Cloud) SetLimits(limits cloud.Resources) {
 	c.lock.Lock()

@@ -30,9 +30,10 @@ func (c *Cloud) EnsureLoadBalancer(ctx context.Context, spec cloud.LoadBalancerS
 	if err := rules.CheckQuota(c.quota(), cloud.Resources{LoadBalancers: 1}); err != nil {
 		return cloud.LoadBalancer{}, err
 	}
-	lb := &loadBalancer{LoadBalancer: cloud.LoadBalancer{
-		LoadBalancerSpec: spec, Address: c.nextAddress(), Ready: c.options.Mode == Instant,
-	}}
+	lb := &loadBalancer{LoadBalancer: cloud.LoadBalancer{LoadBalancerSpec: spec, Ready: c.options.Mode == Instant && !c.options.LateAddresses}}
+	if !c.options.LateAddresses {
+		lb.Address = c.nextAddress()
+	}
 	if !lb.Ready {
 		lb.Message = "the load balancer is starting"
 	}
@@ -84,6 +85,20 @@ func (c *Cloud) DeleteLoadBalancer(ctx context.Context, name string) error {
 	delete(c.loadBalancers, name)
 	c.emitLoadBalancer(lb)
 	return nil
+}
+
+// AssignAddress gives a load balancer its address and makes it ready. It reports false if no load
+// balancer has the name, or if it has an address already.
+func (c *Cloud) AssignAddress(name string) bool {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	lb, ok := c.loadBalancers[name]
+	if !ok || lb.Address != "" {
+		return false
+	}
+	lb.Address, lb.Ready, lb.Message = c.nextAddress(), true, ""
+	c.emitLoadBalancer(lb)
+	return true
 }
 
 // SetLoadBalancerReady makes a load balancer ready. It reports false if no load balancer has the

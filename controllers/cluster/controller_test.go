@@ -74,6 +74,20 @@ var _ = Describe("FooCluster", func() {
 		Expect(provisioned(Default)).To(BeTrue())
 	})
 
+	It("waits for a cloud that assigns the address later", func() {
+		suite.Cloud.SetLateAddresses(true)
+		create()
+		haveCondition(infrav1.FooClusterReadyCondition, metav1.ConditionFalse, infrav1.FooClusterLoadBalancerNotReadyReason)
+		Expect(get(Default).Spec.ControlPlaneEndpoint).To(BeZero())
+		Expect(provisioned(Default)).To(BeFalse())
+
+		Expect(suite.Cloud.AssignAddress(name())).To(BeTrue())
+		haveCondition(infrav1.FooClusterReadyCondition, metav1.ConditionTrue, infrav1.FooClusterReadyReason)
+		lb, err := suite.Cloud.GetLoadBalancer(ctx, name())
+		Expect(err).NotTo(HaveOccurred())
+		Expect(get(Default).Spec.ControlPlaneEndpoint).To(Equal(infrav1.APIEndpoint{Host: lb.Address, Port: lb.Port}))
+	})
+
 	It("is provisioned only when the control plane's kubeconfig is there, since Cluster API connects then", func() {
 		suite.Cloud.SetMode(fake.Manual)
 		cluster.Spec.ControlPlaneRef = clusterv1.ContractVersionedObjectReference{

@@ -62,6 +62,7 @@ func (s *Suite) Begin(healed ...fake.Call) (context.Context, string) {
 	ginkgo.GinkgoHelper()
 	ctx, cancel := context.WithCancel(context.Background())
 	s.Cloud.SetMode(fake.Instant)
+	s.Cloud.SetLateAddresses(false)
 	ginkgo.DeferCleanup(func() {
 		cancel()
 		for _, call := range healed {
