@@ -154,9 +154,12 @@ func (s *suite) deletionEvents() {
 	events := s.watches()
 	s.Expect(s.cloud.DeleteInstance(ctx, made.ID)).To(gomega.Succeed())
 	s.readsUntil(events, cloud.EventInstance, func(event cloud.Event) bool {
-		_, err := s.cloud.GetInstance(ctx, made.ID)
+		if event.ID != made.ID {
+			return false
+		}
 		s.Expect(event.Tags).To(gomega.Equal(made.Tags), "the tags tell whose instance is gone")
-		return event.ID == made.ID && cloud.IsNotFound(err)
+		_, err := s.cloud.GetInstance(ctx, made.ID)
+		return cloud.IsNotFound(err)
 	})
 	s.Expect(s.cloud.DeletePool(ctx, poolName)).To(gomega.Succeed())
 	s.readsUntil(events, cloud.EventPool, func(event cloud.Event) bool {

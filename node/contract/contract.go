@@ -36,6 +36,19 @@ const (
 	UserDataFile = RunDir + "/user-data"
 )
 
+// A cloud whose instances are Pods cannot write files before an instance starts. It mounts these
+// instead, and the agent makes the files above from them.
+const (
+	// IdentityDir is the folder that the cloud mounts.
+	IdentityDir = "/etc/foo/identity"
+	// IdentityInstance is the file in it with the Instance as JSON, without its address.
+	IdentityInstance = "instance.json"
+	// IdentityUserData is the file in it with the bootstrap data.
+	IdentityUserData = "user-data"
+	// AddressVariable is the environment variable with the address of the instance.
+	AddressVariable = "FOO_ADDRESS"
+)
+
 // Instance is what the cloud tells an instance about itself.
 type Instance struct {
 	// ID of the instance, unique in the cloud.

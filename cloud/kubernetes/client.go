@@ -1,0 +1,139 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
+	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
+)
+
+const (
+	// requestTimeout is how long a call may take. A watch may take forever.
+	requestTimeout = 30 * time.Second
+	// requestsPerSecond and requestsInBurst limit the requests to the outer cluster.
+	requestsPerSecond = 100
+	requestsInBurst   = 200
+
+	userAgent = "foo-cloud"
+)
+
+// Options defines which outer cluster to use, and as which tenant.
+type Options struct {
+	// Endpoint is https://host:port of the API server.
+	Endpoint string
+	// Namespace of the tenant.
+	Namespace string
+	// Token of a service account. Empty if TokenFile is set.
+	Token string
+	// TokenFile holds the token. It is read again as time passes, so the token can be replaced.
+	TokenFile string
+	// CA holds the certificates, in PEM format, that verify the endpoint; the system's if empty.
+	CA []byte
+	// CAFile holds the same in a file. Empty if CA is set.
+	CAFile string
+}
+
+// Cloud is a namespace of an outer cluster.
+type Cloud struct {
+	namespace, endpoint string
+	// api is for calls, which end in time, and streams for watches.
+	api, streams coreclient.CoreV1Interface
+	reviews      authorizationclient.AuthorizationV1Interface
+	stop         context.CancelFunc
+	done         chan struct{}
+}
+
+var _ cloud.Cloud = &Cloud{}
+
+// New returns a cloud. It does not connect yet. It returns an error if the options are invalid.
+func New(options Options) (*Cloud, error) {
+	if (options.Token == "") == (options.TokenFile == "") {
+		return nil, errors.New("give either a token or a token file")
+	}
+	endpoint, err := url.Parse(options.Endpoint)
+	if err != nil || endpoint.Scheme != "https" || endpoint.Host == "" {
+		return nil, fmt.Errorf("endpoint %q: want https://host:port of a Kubernetes API server", options.Endpoint)
+	}
+	return NewForConfig(&rest.Config{
+		Host: options.Endpoint, BearerToken: options.Token, BearerTokenFile: options.TokenFile,
+		TLSClientConfig: rest.TLSClientConfig{CAData: options.CA, CAFile: options.CAFile},
+	}, options.Namespace)
+}
+
+// NewForConfig returns a cloud in a namespace of the cluster that the configuration is for.
+func NewForConfig(config *rest.Config, namespace string) (*Cloud, error) {
+	if problems := validation.IsDNS1123Label(namespace); len(problems) > 0 {
+		return nil, fmt.Errorf("namespace %q: %s", namespace, problems[0])
+	}
+	stream := rest.CopyConfig(config)
+	stream.UserAgent, stream.QPS, stream.Burst = userAgent, requestsPerSecond, requestsInBurst
+	call := rest.CopyConfig(stream)
+	call.Timeout = requestTimeout
+	c := &Cloud{namespace: namespace, endpoint: config.Host}
+	var err error
+	if c.api, err = coreclient.NewForConfig(call); err != nil {
+		return nil, fmt.Errorf("client of %s: %w", config.Host, err)
+	}
+	if c.streams, err = coreclient.NewForConfig(stream); err != nil {
+		return nil, fmt.Errorf("client of %s: %w", config.Host, err)
+	}
+	if c.reviews, err = authorizationclient.NewForConfig(call); err != nil {
+		return nil, fmt.Errorf("client of %s: %w", config.Host, err)
+	}
+	return c, nil
+}
+
+// Manage calls Run in the background until Close.
+func (c *Cloud) Manage() {
+	ctx, stop := context.WithCancel(context.Background())
+	c.stop, c.done = stop, make(chan struct{})
+	go func() {
+		defer close(c.done)
+		c.Run(ctx)
+	}()
+}
+
+// Close ends what Manage began.
+func (c *Cloud) Close() {
+	if c.stop != nil {
+		c.stop()
+		<-c.done
+	}
+}
+
+func (c *Cloud) pods() coreclient.PodInterface { return c.api.Pods(c.namespace) }
+
+func (c *Cloud) secrets() coreclient.SecretInterface { return c.api.Secrets(c.namespace) }
+
+func (c *Cloud) services() coreclient.ServiceInterface { return c.api.Services(c.namespace) }
+
+// verify returns an error if the namespace is not set up for Foo. What a cluster answers to be
+// missing means nothing before: it may be another cluster behind the same address.
+func (c *Cloud) verify(ctx context.Context) error {
+	_, err := c.config(ctx)
+	return err
+}
+
+// missing returns a NotFoundError for something that the API server does not have, or the error of
+// verify.
+func (c *Cloud) missing(ctx context.Context, kind, name string) error {
+	if err := c.verify(ctx); err != nil {
+		return err
+	}
+	return &cloud.NotFoundError{Kind: kind, Name: name}
+}
+
+// isDeleting reports whether an object is being deleted.
+func isDeleting(pod *corev1.Pod) bool { return !pod.DeletionTimestamp.IsZero() }

@@ -1,0 +1,514 @@
+//go:build integration
+
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubernetes
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+	utilyaml "sigs.k8s.io/cluster-api/util/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/conformance"
+	"github.com/capfoo/cluster-api-provider-foo/internal/kustomize"
+	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
+)
+
+const (
+	nodeVersion = "v1.36.3"
+	soon        = time.Minute
+)
+
+// offer is what the tenants of the tests can order.
+const offer = `
+instanceTypes:
+- {name: small, cpus: 2, memory: 4Gi}
+images:
+- {kubernetesVersion: v1.36.3, image: "registry.example/node:v1.36.3"}
+- {kubernetesVersion: v1.35.4, image: "registry.example/node:v1.35.4"}
+- {kubernetesVersion: v1.36.3, name: gpu, image: "registry.example/gpu:v1.36.3"}
+`
+
+// outer is the cluster of all tests: a real API server, without controllers and kubelets.
+var outer struct {
+	*rest.Config
+	client kubernetes.Interface
+}
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	environment, err := envtestenv.Start(context.Background())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = environment.Stop() }()
+	outer.Config = environment.Config
+	outer.client, err = kubernetes.NewForConfig(unlimited(environment.Config))
+	for _, zone := range []string{"zone-b", "zone-a"} {
+		if err == nil {
+			_, err = outer.client.CoreV1().Nodes().Create(context.Background(), outerNode(zone), metav1.CreateOptions{})
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
+}
+
+func unlimited(config *rest.Config) *rest.Config {
+	config = rest.CopyConfig(config)
+	config.QPS = -1
+	return config
+}
+
+// tenantOf creates a namespace that is set up as a Foo cloud, with kubelets, and returns its name.
+func tenantOf(t *testing.T, content string) string {
+	t.Helper()
+	g := NewWithT(t)
+	namespace, err := outer.client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "tenant-"}}, metav1.CreateOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	configure(t, namespace.Name, content)
+	startKubelets(t, outer.client, namespace.Name)
+	return namespace.Name
+}
+
+func configure(t *testing.T, namespace, content string) {
+	t.Helper()
+	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: ConfigName}, Data: map[string]string{ConfigKey: content}}
+	_ = outer.client.CoreV1().ConfigMaps(namespace).Delete(t.Context(), ConfigName, metav1.DeleteOptions{})
+	_, err := outer.client.CoreV1().ConfigMaps(namespace).Create(t.Context(), object, metav1.CreateOptions{})
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+}
+
+// managed returns a cloud whose pools are filled while the test runs.
+func managed(t *testing.T, namespace string) *Cloud {
+	t.Helper()
+	c, err := NewForConfig(outer.Config, namespace)
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	c.Manage()
+	t.Cleanup(c.Close)
+	return c
+}
+
+func TestConformance(t *testing.T) {
+	conformance.Run(t, conformance.Options{
+		New: func(t *testing.T) cloud.Cloud { return managed(t, tenantOf(t, offer)) }, Patience: soon,
+		Lose: func(t *testing.T, c cloud.Cloud, instance cloud.Instance) {
+			lose(t, c.(*Cloud).namespace, instance)
+		},
+	})
+}
+
+// lose deletes the Pod of an instance without asking the cloud.
+func lose(t *testing.T, namespace string, instance cloud.Instance) {
+	t.Helper()
+	err := outer.client.CoreV1().Pods(namespace).Delete(t.Context(), podOf(instance.ID), metav1.DeleteOptions{GracePeriodSeconds: ptr.To(int64(0))})
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+}
+
+func template() cloud.InstanceTemplate {
+	return cloud.InstanceTemplate{Type: "small", KubernetesVersion: nodeVersion, UserData: []byte("#cloud-config\n"), Tags: cloud.Tags{"cluster": "one"}}
+}
+
+func orderOf(name string) cloud.InstanceSpec {
+	return cloud.InstanceSpec{Name: name, Hostname: name, InstanceTemplate: template()}
+}
+
+func poolOrder(size int32) cloud.PoolSpec {
+	return cloud.PoolSpec{Name: "ns.pool", HostnamePrefix: "pool", Size: size, Revision: "1", Template: template()}
+}
+
+func TestPodOfAnInstance(t *testing.T) {
+	g := NewWithT(t)
+	namespace := tenantOf(t, strings.Replace(offer, "memory: 4Gi", `memory: 4Gi, disk: 20Gi, architecture: amd64, requests: {cpu: 500m, memory: 1Gi}`, 1)+`
+pods: {tolerations: [{operator: Exists}], nodeSelector: {pool: foo}, storageClassName: fast, hostUsers: false}
+`)
+	node := outerNode("zone-c")
+	node.Labels["pool"], node.Labels[corev1.LabelArchStable] = "foo", "amd64"
+	_, err := outer.client.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() {
+		_ = outer.client.CoreV1().Nodes().Delete(context.WithoutCancel(t.Context()), "zone-c", metav1.DeleteOptions{})
+	})
+	c := managed(t, namespace)
+	spec := orderOf("ns.one")
+	spec.Zone = "zone-c"
+	made, err := c.EnsureInstance(t.Context(), spec)
+	g.Expect(err).NotTo(HaveOccurred())
+
+	pod, err := c.pods().Get(t.Context(), podOf(made.ID), metav1.GetOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(pod.Name).To(HavePrefix("ns-one-"))
+	g.Expect(pod.Spec.RestartPolicy).To(Equal(corev1.RestartPolicyNever))
+	g.Expect(pod.Spec.NodeSelector).To(Equal(map[string]string{"pool": "foo", zoneLabel: "zone-c", corev1.LabelArchStable: "amd64"}))
+	g.Expect(pod.Spec.HostUsers).To(HaveValue(BeFalse()))
+	g.Expect(*pod.Spec.AutomountServiceAccountToken).To(BeFalse(), "an instance has no rights in the outer cluster")
+	main := pod.Spec.Containers[0]
+	g.Expect(main.Image).To(Equal("registry.example/node:v1.36.3"))
+	g.Expect(main.Resources.Limits.Cpu().String()).To(Equal("2"))
+	g.Expect(main.Resources.Requests.Cpu().String()).To(Equal("500m"))
+	g.Expect(pod.Spec.Volumes).To(ContainElement(HaveField("Ephemeral.VolumeClaimTemplate.Spec.StorageClassName", HaveValue(Equal("fast")))))
+
+	secret, err := c.secrets().Get(t.Context(), pod.Name, metav1.GetOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(secret.Data).To(HaveKeyWithValue(userDataKey, []byte("#cloud-config\n")))
+	g.Expect(secret.OwnerReferences).To(ConsistOf(HaveField("UID", pod.UID)), "the outer cluster deletes it with the Pod")
+	for _, text := range pod.Annotations {
+		g.Expect(text).NotTo(ContainSubstring("cloud-config"), "user data is in the Secret only")
+	}
+	g.Eventually(func() error { return c.DeleteInstance(t.Context(), made.ID) }, soon).Should(MatchError(cloud.IsNotFound, "a NotFoundError"))
+	_, err = c.secrets().Get(t.Context(), pod.Name, metav1.GetOptions{})
+	g.Expect(isGone(err)).To(BeTrue())
+}
+
+// Several managers may believe that they are the leader.
+func TestRacesCreateNothingTwice(t *testing.T) {
+	g := NewWithT(t)
+	namespace := tenantOf(t, offer)
+	clouds := []*Cloud{managed(t, namespace), managed(t, namespace), managed(t, namespace)}
+	ids, group := sync.Map{}, sync.WaitGroup{}
+	for _, c := range clouds {
+		group.Go(func() {
+			made, err := c.EnsureInstance(t.Context(), orderOf("one"))
+			if err != nil {
+				t.Errorf("order: %v", err)
+			}
+			ids.Store(made.ID, true)
+		})
+	}
+	group.Wait()
+	count := 0
+	ids.Range(func(any, any) bool { count++; return true })
+	g.Expect(count).To(Equal(1), "all have got the same instance")
+
+	made, err := clouds[0].EnsurePool(t.Context(), poolOrder(12), "")
+	g.Expect(err).NotTo(HaveOccurred())
+	members := func() ([]cloud.Instance, error) {
+		return clouds[1].ListInstances(t.Context(), cloud.InstanceFilter{Pool: "ns.pool"})
+	}
+	// The fake events of the kubelets wake all three fillers at once.
+	g.Eventually(members, soon).Should(HaveLen(12))
+	before, err := members()
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Eventually(func() (int32, error) {
+		now, err := clouds[2].GetPool(t.Context(), "ns.pool")
+		return now.Instances, err
+	}, soon).Should(BeEquivalentTo(12))
+	lose(t, namespace, before[0])
+	lose(t, namespace, before[1])
+	g.Eventually(func() ([]string, error) {
+		now, err := members()
+		return idsOf(now), err
+	}, soon).Should(And(HaveLen(12), ContainElements(idsOf(before[2:])), Not(ContainElement(before[0].ID))), "only the lost ones are replaced")
+	now, err := clouds[0].GetPool(t.Context(), "ns.pool")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(now.Version).To(Equal(made.Version))
+	g.Consistently(members, time.Second).Should(HaveLen(12))
+}
+
+func idsOf(instances []cloud.Instance) []string {
+	ids := make([]string, 0, len(instances))
+	for _, one := range instances {
+		ids = append(ids, one.ID)
+	}
+	return ids
+}
+
+func TestQuotaOfTheNamespace(t *testing.T) {
+	g := NewWithT(t)
+	namespace := tenantOf(t, offer)
+	limit := func(pods string) {
+		hard := corev1.ResourceList{corev1.ResourcePods: resource.MustParse(pods), corev1.ResourceRequestsCPU: resource.MustParse("9")}
+		quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "limits"}, Spec: corev1.ResourceQuotaSpec{Hard: hard}}
+		quotas := outer.client.CoreV1().ResourceQuotas(namespace)
+		made, err := quotas.Create(t.Context(), quota, metav1.CreateOptions{})
+		if err != nil {
+			made, err = quotas.Get(t.Context(), quota.Name, metav1.GetOptions{})
+			g.Expect(err).NotTo(HaveOccurred())
+			made.Spec = quota.Spec
+			made, err = quotas.Update(t.Context(), made, metav1.UpdateOptions{})
+		}
+		g.Expect(err).NotTo(HaveOccurred())
+		made.Status.Hard = hard // a controller does that in a complete cluster
+		if made.Status.Used == nil {
+			made.Status.Used = corev1.ResourceList{corev1.ResourcePods: resource.MustParse("0"), corev1.ResourceRequestsCPU: resource.MustParse("0")}
+		}
+		_, err = quotas.UpdateStatus(t.Context(), made, metav1.UpdateOptions{})
+		g.Expect(err).NotTo(HaveOccurred())
+	}
+	limit("2")
+	c := managed(t, namespace)
+	_, err := c.EnsureInstance(t.Context(), orderOf("one"))
+	g.Expect(err).NotTo(HaveOccurred())
+	quota, err := c.Quota(t.Context())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect([]int{quota.Limits.Instances, quota.Used.Instances, quota.Limits.CPUs, quota.Used.CPUs}).To(Equal([]int{2, 1, 9, 2}))
+
+	_, err = c.EnsurePool(t.Context(), poolOrder(3), "")
+	g.Expect(err).NotTo(HaveOccurred())
+	problem := func() (*cloud.Problem, error) {
+		pool, err := c.GetPool(t.Context(), "ns.pool")
+		return pool.Problem, err
+	}
+	g.Eventually(problem, soon).Should(HaveValue(HaveField("Reason", cloud.ReasonQuotaExceeded)))
+	_, err = c.EnsureInstance(t.Context(), orderOf("two"))
+	g.Expect(err).To(MatchError(&cloud.QuotaExceededError{Resource: "instances", Limit: 2, Used: 2, Requested: 1}))
+
+	limit("4")
+	g.Eventually(problem, soon).Should(BeNil(), "the pool tries again by itself")
+	pool, err := c.GetPool(t.Context(), "ns.pool")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(pool.Instances).To(BeEquivalentTo(3))
+}
+
+// counter counts the requests of a client.
+type counter struct {
+	mu    sync.Mutex
+	count map[string]int
+}
+
+func (c *counter) total() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	total := 0
+	for _, count := range c.count {
+		total += count
+	}
+	return total
+}
+
+// The requests for each machine do not grow with the pool.
+func TestRequestsOfALargePool(t *testing.T) {
+	g := NewWithT(t)
+	namespace := tenantOf(t, offer)
+	requests := &counter{count: map[string]int{}}
+	config := rest.CopyConfig(outer.Config)
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(request *http.Request) (*http.Response, error) {
+			requests.mu.Lock()
+			requests.count[request.Method]++
+			requests.mu.Unlock()
+			return next.RoundTrip(request)
+		})
+	})
+	c, err := NewForConfig(config, namespace)
+	g.Expect(err).NotTo(HaveOccurred())
+	c.Manage()
+	t.Cleanup(c.Close)
+	perMachine := func(name string, size int32) float64 {
+		before := requests.total()
+		spec := poolOrder(size)
+		spec.Name = name
+		_, err := c.EnsurePool(t.Context(), spec, "")
+		g.Expect(err).NotTo(HaveOccurred())
+		observer := managed(t, namespace)
+		observer.Close()
+		g.Eventually(func() (int, error) {
+			instances, err := observer.ListInstances(t.Context(), cloud.InstanceFilter{Pool: name})
+			running := 0
+			for _, one := range instances {
+				if one.State == cloud.InstanceRunning {
+					running++
+				}
+			}
+			return running, err
+		}, 5*soon, time.Second).Should(BeEquivalentTo(size))
+		return float64(requests.total()-before) / float64(size)
+	}
+	few, many := perMachine("few", 10), perMachine("many", 200)
+	t.Logf("requests per machine: %.1f in a pool of 10, %.1f in a pool of 200", few, many)
+	g.Expect(many).To(BeNumerically("<=", max(few, 10)))
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (r roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return r(request) }
+
+func TestAddressThatComesLater(t *testing.T) {
+	g := NewWithT(t)
+	c := managed(t, tenantOf(t, offer+"services: {type: LoadBalancer, annotations: {example.com/internal: \"true\"}}\n"))
+	events, err := c.Watch(t.Context())
+	g.Expect(err).NotTo(HaveOccurred())
+	made, err := c.EnsureLoadBalancer(t.Context(), cloud.LoadBalancerSpec{Name: "lb", Port: 6443, Selector: cloud.Tags{"cluster": "one"}})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(made.Ready).To(BeFalse())
+	g.Expect(made.Address).To(BeEmpty())
+	g.Expect(made.Message).To(ContainSubstring("has no address yet"))
+	g.Eventually(events, soon).Should(Receive(HaveField("Kind", cloud.EventLoadBalancer)))
+
+	service, err := c.services().Get(t.Context(), serviceObject("lb"), metav1.GetOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(service.Annotations).To(HaveKeyWithValue("example.com/internal", "true"))
+	service.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{Hostname: "lb.example.com"}}
+	_, err = c.services().UpdateStatus(t.Context(), service, metav1.UpdateOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Eventually(events, soon).Should(Receive(HaveField("Kind", cloud.EventLoadBalancer)))
+	now, err := c.GetLoadBalancer(t.Context(), "lb")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect([]any{now.Address, now.Ready}).To(Equal([]any{"lb.example.com", true}))
+}
+
+// An instance that drains is no backend any more once another one can take over.
+func TestLastBackendStays(t *testing.T) {
+	g := NewWithT(t)
+	c := managed(t, tenantOf(t, offer))
+	_, err := c.EnsureLoadBalancer(t.Context(), cloud.LoadBalancerSpec{Name: "lb", Port: 6443, Selector: cloud.Tags{"cluster": "one"}})
+	g.Expect(err).NotTo(HaveOccurred())
+	service, err := c.services().Get(t.Context(), serviceObject("lb"), metav1.GetOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	selected := func() ([]string, error) {
+		pods, err := c.pods().List(t.Context(), metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: service.Spec.Selector})})
+		names := []string{}
+		for _, pod := range pods.Items {
+			names = append(names, pod.Name)
+		}
+		return names, err
+	}
+	one, err := c.EnsureInstance(t.Context(), orderOf("one"))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(c.DrainInstance(t.Context(), one.ID)).To(Succeed())
+	g.Expect(selected()).To(ConsistOf(podOf(one.ID)), "no other can take over")
+	two, err := c.EnsureInstance(t.Context(), orderOf("two"))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Eventually(selected, soon).Should(ConsistOf(podOf(two.ID)), "as soon as the other is ready")
+	g.Expect(c.DrainInstance(t.Context(), two.ID)).To(Succeed())
+	g.Expect(selected()).To(ConsistOf(podOf(two.ID)))
+}
+
+// What another cluster does not have is not gone.
+func TestNamespaceThatIsNoCloud(t *testing.T) {
+	g := NewWithT(t)
+	c, err := NewForConfig(outer.Config, "default")
+	g.Expect(err).NotTo(HaveOccurred())
+	for name, call := range map[string]func() error{
+		"get":           func() error { _, err := c.GetInstance(t.Context(), newID("pod")); return err },
+		"list":          func() error { _, err := c.ListInstances(t.Context(), cloud.InstanceFilter{}); return err },
+		"pool":          func() error { _, err := c.GetPool(t.Context(), "pool"); return err },
+		"pools":         func() error { _, err := c.ListPools(t.Context(), nil); return err },
+		"load balancer": func() error { return c.DeleteLoadBalancer(t.Context(), "lb") },
+		"watch":         func() error { _, err := c.Watch(t.Context()); return err },
+	} {
+		g.Expect(call()).To(MatchError(And(ContainSubstring("namespace default of the cluster at"), ContainSubstring("has no ConfigMap foo-cloud"))), name)
+		g.Expect(cloud.IsUnauthorized(call())).To(BeTrue(), name)
+	}
+	_, err = NewForConfig(outer.Config, "a.b")
+	g.Expect(err).To(MatchError(ContainSubstring(`namespace "a.b"`)))
+	_, err = New(Options{Endpoint: "unix:///run/foo.sock", Namespace: "a", Token: "t"})
+	g.Expect(err).To(MatchError(ContainSubstring("want https://host:port of a Kubernetes API server")))
+}
+
+func TestMissingPermissionsAreNamed(t *testing.T) {
+	g := NewWithT(t)
+	namespace := tenantOf(t, offer+"zones: [{name: zone-a}]\n")
+	config := rest.CopyConfig(outer.Config)
+	config.Impersonate = rest.ImpersonationConfig{UserName: "tenant-of-" + namespace}
+	c, err := NewForConfig(config, namespace)
+	g.Expect(err).NotTo(HaveOccurred())
+	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: "foo"}, Rules: []rbacv1.PolicyRule{
+		{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get", "list", "watch", "create"}},
+		{APIGroups: []string{""}, Resources: []string{"secrets", "services", "resourcequotas"}, Verbs: []string{"*"}},
+		{APIGroups: []string{""}, Resources: []string{"configmaps"}, ResourceNames: []string{ConfigName}, Verbs: []string{"get"}},
+	}}
+	roles := outer.client.RbacV1().Roles(namespace)
+	_, err = roles.Create(t.Context(), role, metav1.CreateOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	_, err = outer.client.RbacV1().RoleBindings(namespace).Create(t.Context(), &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "foo"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "foo"},
+		Subjects: []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: config.Impersonate.UserName}},
+	}, metav1.CreateOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Eventually(func() error { return c.Check(t.Context()) }, soon).Should(MatchError(
+		fmt.Sprintf("unauthorized: in namespace %s, the token does not permit to patch pods, delete pods", namespace)))
+
+	role.Rules[0].Verbs = append(role.Rules[0].Verbs, "patch", "delete")
+	_, err = roles.Update(t.Context(), role, metav1.UpdateOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Eventually(func() error { return c.Check(t.Context()) }, soon).Should(Succeed(), "rights in the namespace are enough if the zones are named")
+	configure(t, namespace, offer)
+	g.Expect(c.Check(t.Context())).To(MatchError(And(ContainSubstring("zones from Nodes"), ContainSubstring("cannot list resource"))))
+}
+
+// The account in config/kubernetes-cloud is enough for everything.
+func TestPublishedAccount(t *testing.T) {
+	g := NewWithT(t)
+	content, err := kustomize.Build("../../config/kubernetes-cloud")
+	g.Expect(err).NotTo(HaveOccurred())
+	objects, err := utilyaml.ToUnstructured(content)
+	g.Expect(err).NotTo(HaveOccurred())
+	writer, err := client.New(outer.Config, client.Options{})
+	g.Expect(err).NotTo(HaveOccurred())
+	for i := range objects {
+		g.Expect(writer.Create(t.Context(), &objects[i])).To(Succeed(), objects[i].GetName())
+	}
+	const namespace = "foo-machines"
+	startKubelets(t, outer.client, namespace)
+	config := rest.CopyConfig(outer.Config)
+	config.Impersonate = rest.ImpersonationConfig{
+		UserName: "system:serviceaccount:foo-machines:foo", Groups: []string{"system:serviceaccounts", "system:authenticated"},
+	}
+	c, err := NewForConfig(config, namespace)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Eventually(func() error { return c.Check(t.Context()) }, soon).Should(Succeed())
+	c.Manage()
+	t.Cleanup(c.Close)
+	_, err = c.EnsureLoadBalancer(t.Context(), cloud.LoadBalancerSpec{Name: "lb", Port: 6443, Selector: cloud.Tags{"cluster": "one"}})
+	g.Expect(err).NotTo(HaveOccurred())
+	one, err := c.EnsureInstance(t.Context(), orderOf("one"))
+	g.Expect(err).NotTo(HaveOccurred())
+	_, err = c.EnsurePool(t.Context(), poolOrder(2), "")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Eventually(func() (int32, error) {
+		pool, err := c.GetPool(t.Context(), "ns.pool")
+		return pool.Instances, err
+	}, soon).Should(BeEquivalentTo(2))
+	g.Expect(c.DrainInstance(t.Context(), one.ID)).To(Succeed())
+	for _, remove := range []func() error{
+		func() error { return c.DeleteInstance(t.Context(), one.ID) },
+		func() error { return c.DeletePool(t.Context(), "ns.pool") },
+		func() error { return c.DeleteLoadBalancer(t.Context(), "lb") },
+	} {
+		g.Eventually(remove, soon).Should(MatchError(cloud.IsNotFound, "a NotFoundError"))
+	}
+	_, err = c.Quota(t.Context())
+	g.Expect(err).NotTo(HaveOccurred())
+}
+
+func TestSweep(t *testing.T) {
+	g := NewWithT(t)
+	c, err := NewForConfig(outer.Config, tenantOf(t, offer))
+	g.Expect(err).NotTo(HaveOccurred())
+	made, err := c.EnsureInstance(t.Context(), orderOf("one"))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(c.storeUserData(t.Context(), podOf(made.ID), nil)).To(Succeed(), "as if the owner had not been written")
+	g.Expect(c.storeUserData(t.Context(), "never-created", nil)).To(Succeed())
+	g.Expect(c.sweep(t.Context(), time.Now())).To(Succeed())
+	g.Expect(c.secrets().Get(t.Context(), "never-created", metav1.GetOptions{})).NotTo(BeNil(), "its Pod may come yet")
+
+	g.Expect(c.sweep(t.Context(), time.Now().Add(2*orphanAge))).To(Succeed())
+	_, err = c.secrets().Get(t.Context(), "never-created", metav1.GetOptions{})
+	g.Expect(isGone(err)).To(BeTrue())
+	kept, err := c.secrets().Get(t.Context(), podOf(made.ID), metav1.GetOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(kept.OwnerReferences).To(HaveLen(1))
+}

@@ -1,0 +1,230 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubernetes
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/internal/rules"
+)
+
+const (
+	// ConfigName is the name of the ConfigMap in a tenant's namespace that describes what the tenant
+	// can order. Without it, the namespace is not used.
+	ConfigName = "foo-cloud"
+	// ConfigKey is the key of the Config, in YAML.
+	ConfigKey = "cloud.yaml"
+
+	// zoneLabel is the label of Nodes that names their zone.
+	zoneLabel = corev1.LabelTopologyZone
+	// onlyZone is the zone of an outer cluster whose Nodes have no zones.
+	onlyZone = "default"
+)
+
+// Config is the content of the ConfigMap.
+type Config struct {
+	// Zones of the outer cluster. If empty, the zones are the values of the label
+	// topology.kubernetes.io/zone of the Nodes, which the token must then be allowed to list; or
+	// the zone "default" if no Node has the label.
+	Zones []Zone `json:"zones,omitempty"`
+	// InstanceTypes on offer.
+	InstanceTypes []InstanceType `json:"instanceTypes"`
+	// Images on offer.
+	Images []Image `json:"images"`
+	// Services are the settings of load balancers.
+	Services Services `json:"services,omitempty"`
+	// Pods are the settings of all instances.
+	Pods Pods `json:"pods,omitempty"`
+}
+
+// Zone is a failure domain.
+type Zone struct {
+	// Name of the zone, the value of the label topology.kubernetes.io/zone of its Nodes.
+	Name string `json:"name"`
+	// WorkersOnly is true if control plane instances should not be placed there.
+	WorkersOnly bool `json:"workersOnly,omitempty"`
+}
+
+// InstanceType is a size of Pods.
+type InstanceType struct {
+	// Name of the type.
+	Name string `json:"name"`
+	// CPUs is the limit of the Pod, and what its Node reports.
+	CPUs int `json:"cpus"`
+	// Memory is the limit of the Pod, and what its Node reports.
+	Memory resource.Quantity `json:"memory"`
+	// Disk is the size of the volume with everything that the instance writes; unlimited if zero.
+	Disk resource.Quantity `json:"disk,omitempty"`
+	// Architecture of the Nodes that instances are placed on; any if empty.
+	Architecture string `json:"architecture,omitempty"`
+	// Requests of the Pod, for outer clusters that are overcommitted; the limits if empty.
+	Requests corev1.ResourceList `json:"requests,omitempty"`
+}
+
+// Image is a container image with a node of one Kubernetes version.
+type Image struct {
+	// Name of the variant; empty for the default.
+	Name string `json:"name,omitempty"`
+	// KubernetesVersion with its leading v.
+	KubernetesVersion string `json:"kubernetesVersion"`
+	// Image is the reference of the container image.
+	Image string `json:"image"`
+}
+
+// Services are the settings of the Services that are load balancers.
+type Services struct {
+	// Type is ClusterIP, the default, or LoadBalancer.
+	Type corev1.ServiceType `json:"type,omitempty"`
+	// Annotations of the Services.
+	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+// Pods are the settings of the Pods that are instances.
+type Pods struct {
+	// NodeSelector restricts where instances are placed.
+	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
+	// Tolerations of the taints of Nodes.
+	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
+	// ImagePullSecrets names Secrets of the namespace.
+	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
+	// PriorityClassName of the Pods.
+	PriorityClassName string `json:"priorityClassName,omitempty"`
+	// RuntimeClassName of the Pods.
+	RuntimeClassName *string `json:"runtimeClassName,omitempty"`
+	// StorageClassName of the ephemeral volume of each instance; an emptyDir if empty. Every
+	// instance type must then have a disk.
+	StorageClassName string `json:"storageClassName,omitempty"`
+	// HostUsers is false to give each Pod users of its own, if the outer cluster supports it.
+	HostUsers *bool `json:"hostUsers,omitempty"`
+}
+
+// config reads the ConfigMap.
+func (c *Cloud) config(ctx context.Context) (*Config, error) {
+	object, err := c.api.ConfigMaps(c.namespace).Get(ctx, ConfigName, metav1.GetOptions{})
+	if isGone(err) {
+		return nil, &cloud.UnauthorizedError{Message: fmt.Sprintf(
+			"namespace %s of the cluster at %s is not a Foo cloud: it has no ConfigMap %s", c.namespace, c.endpoint, ConfigName)}
+	}
+	if err != nil {
+		return nil, c.translate(err)
+	}
+	config := &Config{}
+	err = yaml.UnmarshalStrict([]byte(object.Data[ConfigKey]), config)
+	if err == nil {
+		err = config.validate()
+	}
+	if err != nil {
+		return nil, &cloud.UnavailableError{Message: fmt.Sprintf("ConfigMap %s/%s, key %s: %v", c.namespace, ConfigName, ConfigKey, err)}
+	}
+	return config, nil
+}
+
+func (c *Config) validate() error {
+	if len(c.InstanceTypes) == 0 || len(c.Images) == 0 {
+		return fmt.Errorf("instanceTypes has %d entries and images has %d, want at least one of each", len(c.InstanceTypes), len(c.Images))
+	}
+	for i, size := range c.InstanceTypes {
+		if size.Name == "" || size.CPUs < 1 || size.Memory.Sign() <= 0 {
+			return fmt.Errorf("instanceTypes[%d] has name %q, cpus %d and memory %s, want a name, at least 1 CPU, and memory", i, size.Name, size.CPUs, size.Memory.String())
+		}
+		if c.Pods.StorageClassName != "" && size.Disk.Sign() <= 0 {
+			return fmt.Errorf("instanceTypes[%d] has no disk, which pods.storageClassName requires", i)
+		}
+	}
+	for i, image := range c.Images {
+		if image.KubernetesVersion == "" || image.Image == "" {
+			return fmt.Errorf("images[%d] has kubernetesVersion %q and image %q, want both", i, image.KubernetesVersion, image.Image)
+		}
+	}
+	if kind := c.serviceType(); kind != corev1.ServiceTypeClusterIP && kind != corev1.ServiceTypeLoadBalancer {
+		return fmt.Errorf("services.type is %q, want %s or %s", kind, corev1.ServiceTypeClusterIP, corev1.ServiceTypeLoadBalancer)
+	}
+	return nil
+}
+
+func (c *Config) serviceType() corev1.ServiceType {
+	return cmp.Or(c.Services.Type, corev1.ServiceTypeClusterIP)
+}
+
+// catalog is a Config with everything that it leaves to the outer cluster.
+type catalog struct {
+	*Config
+	rules.Catalog
+
+	images []cloud.Image
+	// placed is false if the outer cluster has no zones, so that Pods can be anywhere.
+	placed bool
+}
+
+func (c *Cloud) catalog(ctx context.Context) (*catalog, error) {
+	config, err := c.config(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found := &catalog{Config: config}
+	if found.Catalog.Zones, found.placed, err = c.zones(ctx, config); err != nil {
+		return nil, err
+	}
+	for _, size := range config.InstanceTypes {
+		found.Catalog.InstanceTypes = append(found.Catalog.InstanceTypes, cloud.InstanceType{
+			Name: size.Name, CPUs: size.CPUs, MemoryBytes: size.Memory.Value(), DiskBytes: size.Disk.Value(), Architecture: size.Architecture,
+		})
+	}
+	sortedBy(found.Catalog.InstanceTypes, func(t cloud.InstanceType) string { return t.Name })
+	found.images = config.images()
+	return found, nil
+}
+
+// zones returns the zones, and whether Pods can be placed in them.
+func (c *Cloud) zones(ctx context.Context, config *Config) ([]cloud.Zone, bool, error) {
+	var zones []cloud.Zone
+	for _, zone := range config.Zones {
+		zones = append(zones, cloud.Zone{Name: zone.Name, ControlPlane: !zone.WorkersOnly})
+	}
+	if len(zones) == 0 {
+		nodes, err := c.api.Nodes().List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return nil, false, fmt.Errorf("zones from Nodes, because ConfigMap %s names none: %w", ConfigName, c.translate(err))
+		}
+		known := map[string]bool{"": true}
+		for i := range nodes.Items {
+			if name := nodes.Items[i].Labels[zoneLabel]; !known[name] {
+				known[name] = true
+				zones = append(zones, cloud.Zone{Name: name, ControlPlane: true})
+			}
+		}
+	}
+	if len(zones) == 0 {
+		return []cloud.Zone{{Name: onlyZone, ControlPlane: true}}, false, nil
+	}
+	return sortedBy(zones, func(z cloud.Zone) string { return z.Name }), true, nil
+}
+
+// size returns the settings of an instance type that the rules have accepted.
+func (c *Config) size(name string) InstanceType {
+	for _, size := range c.InstanceTypes {
+		if size.Name == name {
+			return size
+		}
+	}
+	return InstanceType{}
+}
+
+// image returns the reference of the image for a template that the rules have accepted.
+func (c *Config) image(template cloud.InstanceTemplate) string {
+	for _, image := range c.Images {
+		if image.KubernetesVersion == template.KubernetesVersion && image.Name == template.Image {
+			return image.Image
+		}
+	}
+	return ""
+}

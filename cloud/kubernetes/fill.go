@@ -1,0 +1,172 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubernetes
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/rand"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/internal/rules"
+)
+
+// createdAtOnce is how many Pods of one pool are created at the same time.
+const createdAtOnce = 10
+
+// fillPool creates what is missing in a pool, and removes what should not be there. It returns the
+// problem that keeps the pool from being full.
+func (c *Cloud) fillPool(ctx context.Context, name string) error {
+	p, err := c.readPool(ctx, name)
+	switch {
+	case err != nil || p == nil:
+		return err
+	case p.Deleting:
+		return c.emptyPool(ctx, p)
+	}
+	pods, err := c.podsOf(ctx, p)
+	if err != nil {
+		return err
+	}
+	if err := c.deleteStrangers(ctx, p, pods); err != nil {
+		return err
+	}
+	changed := p.observe(pods)
+	offered, err := c.catalog(ctx)
+	if err != nil {
+		return err
+	}
+	if p.reserve(offered) || changed {
+		if err := c.writePool(ctx, p); err != nil {
+			return c.translate(err)
+		}
+	}
+	return c.createMembers(ctx, p, offered)
+}
+
+// observe compares the members with the Pods: who has one was created, and who has none any more was
+// lost and is no member. It reports whether anything changed.
+func (p *pool) observe(pods []corev1.Pod) bool {
+	alive := map[string]bool{}
+	for i := range pods {
+		alive[pods[i].Name] = !isDeleting(&pods[i])
+	}
+	before := slices.Clone(p.Members)
+	kept := make([]member, 0, len(p.Members))
+	for _, one := range p.Members {
+		lives, exists := alive[objectName(p.instanceName(one))]
+		if lives {
+			one.Created = true
+		}
+		if lives || !exists && !one.Created {
+			kept = append(kept, one)
+		}
+	}
+	p.Members = kept
+	return !slices.Equal(before, kept)
+}
+
+// reserve adds members until the pool has its size, or gives up members that were not created, if it
+// has more. It reports whether anything changed.
+func (p *pool) reserve(offered *catalog) bool {
+	changed := false
+	for i := len(p.Members) - 1; i >= 0 && len(p.Members) > int(p.Size); i-- {
+		if !p.Members[i].Created {
+			p.Members, changed = slices.Delete(p.Members, i, i+1), true
+		}
+	}
+	spread, zones := rules.Spread{}, offered.ZonesOrAll(p.Zones)
+	for _, one := range p.Members {
+		spread[one.Zone]++
+	}
+	for len(p.Members) < int(p.Size) {
+		zone := spread.Emptiest(zones)
+		spread[zone]++
+		p.Members, changed = append(p.Members, member{Suffix: rand.String(suffixLength), Zone: zone}), true
+	}
+	return changed
+}
+
+// createMembers creates the members that have not been created, and notes the result in the pool.
+func (c *Cloud) createMembers(ctx context.Context, p *pool, offered *catalog) error {
+	created := make([]bool, len(p.Members))
+	work, refused := errgroup.Group{}, atomic.Bool{}
+	work.SetLimit(createdAtOnce)
+	for i, one := range p.Members {
+		if one.Created {
+			continue
+		}
+		work.Go(func() error {
+			if refused.Load() { // the others would be refused as well
+				return nil
+			}
+			_, err := c.create(ctx, offered, p.newMember(one, offered), p.userData())
+			created[i] = err == nil
+			if err != nil {
+				refused.Store(true)
+			}
+			return err
+		})
+	}
+	failed := work.Wait()
+	var problem *cloud.Problem
+	if failed != nil {
+		problem = &cloud.Problem{Reason: cloud.ReasonFor(failed), Message: failed.Error()}
+	}
+	changed := !sameProblem(p.Problem, problem)
+	p.Problem = problem
+	for i := range p.Members {
+		if created[i] {
+			p.Members[i].Created, changed = true, true
+		}
+	}
+	if changed {
+		if err := c.writePool(ctx, p); err != nil {
+			return c.translate(err)
+		}
+	}
+	return failed
+}
+
+func sameProblem(a, b *cloud.Problem) bool {
+	return (a == nil) == (b == nil) && (a == nil || *a == *b)
+}
+
+// newMember returns the record of the instance of a new member.
+func (p *pool) newMember(m member, offered *catalog) cloud.Instance {
+	record := newRecord(cloud.InstanceSpec{
+		Name: p.instanceName(m), Hostname: p.HostnamePrefix + "-" + m.Suffix, Zone: m.Zone, InstanceTemplate: p.Template,
+	}, offered)
+	record.Pool, record.Revision = p.Name, p.Revision
+	return record
+}
+
+// deleteStrangers deletes Pods of the pool that are no members. A manager that had not noticed yet
+// that it was replaced can have created them.
+func (c *Cloud) deleteStrangers(ctx context.Context, p *pool, pods []corev1.Pod) error {
+	members := p.podNames()
+	strangers := slices.DeleteFunc(slices.Clone(pods), func(pod corev1.Pod) bool { return members[pod.Name] || isDeleting(&pod) })
+	if len(strangers) == 0 {
+		return nil
+	}
+	// A Pod of a member that was added after the pool was read is no stranger.
+	now, err := c.readPool(ctx, p.Name)
+	if err != nil {
+		return err
+	}
+	if now == nil || now.secret.ResourceVersion != p.secret.ResourceVersion {
+		return &cloud.ConflictError{Kind: errorKindPool, Name: p.Name}
+	}
+	for i := range strangers {
+		if err := c.deletePod(ctx, &strangers[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

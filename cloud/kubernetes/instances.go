@@ -1,0 +1,227 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubernetes
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/internal/rules"
+)
+
+const errorKindInstance = "instance"
+
+// EnsureInstance implements cloud.Instances.
+func (c *Cloud) EnsureInstance(ctx context.Context, spec cloud.InstanceSpec) (cloud.Instance, error) {
+	existing, err := c.existing(ctx, spec.Name)
+	if err != nil {
+		return cloud.Instance{}, err
+	}
+	if existing != nil {
+		return *existing, rules.SameInstance(*existing, spec)
+	}
+	offered, err := c.catalog(ctx)
+	if err != nil {
+		return cloud.Instance{}, err
+	}
+	if err := cmp.Or(offered.Catalog.Instance(spec), rules.Image("", spec.InstanceTemplate, offered.images), checkUserData("userData", spec.UserData)); err != nil {
+		return cloud.Instance{}, err
+	}
+	if spec.Zone == "" {
+		if spec.Zone, err = c.emptiestZone(ctx, offered, spec); err != nil {
+			return cloud.Instance{}, err
+		}
+	}
+	return c.create(ctx, offered, newRecord(spec, offered), spec.UserData)
+}
+
+// existing returns the instance with this name, or nil.
+func (c *Cloud) existing(ctx context.Context, name string) (*cloud.Instance, error) {
+	pod, err := c.pods().Get(ctx, objectName(name), metav1.GetOptions{})
+	if isGone(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, c.translate(err)
+	}
+	found, err := instanceOf(pod)
+	if err == nil && found.Name != name {
+		err = &cloud.InvalidError{Field: "name", Value: name, Problem: fmt.Sprintf("Pod %s is that of another instance, %s", pod.Name, found.Name)}
+	}
+	return &found, err
+}
+
+// emptiestZone returns the zone for an instance that may be in several.
+func (c *Cloud) emptiestZone(ctx context.Context, offered *catalog, spec cloud.InstanceSpec) (string, error) {
+	peers, err := c.ListInstances(ctx, cloud.InstanceFilter{Tags: spec.Spread})
+	if err != nil {
+		return "", err
+	}
+	spread := rules.Spread{}
+	for i := range peers {
+		spread.Add(&peers[i])
+	}
+	return spread.Emptiest(offered.ZonesOrAll(spec.Zones)), nil
+}
+
+// create creates an instance, or returns the one that someone else has created meanwhile. Its user
+// data comes first, since a Pod without it would never start. It belongs to the Pod as soon as that
+// exists, so the outer cluster deletes it with the Pod.
+func (c *Cloud) create(ctx context.Context, offered *catalog, record cloud.Instance, userData []byte) (cloud.Instance, error) {
+	pod, err := newPod(offered, record)
+	if err != nil {
+		return cloud.Instance{}, err
+	}
+	if err := c.storeUserData(ctx, pod.Name, userData); err != nil {
+		return cloud.Instance{}, err
+	}
+	made, err := c.pods().Create(ctx, pod, metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) {
+		found, err := c.existing(ctx, record.Name)
+		if err == nil && found == nil {
+			err = &cloud.UnavailableError{Message: fmt.Sprintf("instance %s was deleted while it was created", record.Name)}
+		}
+		if err != nil {
+			return cloud.Instance{}, err
+		}
+		return *found, nil
+	}
+	if err != nil {
+		return cloud.Instance{}, c.translate(err) // the next order replaces the user data, or sweep deletes it
+	}
+	if err := c.ownUserData(ctx, made); err != nil {
+		return cloud.Instance{}, err
+	}
+	return instanceOf(made)
+}
+
+// storeUserData creates the Secret that a Pod mounts, or replaces one whose Pod was never created.
+func (c *Cloud) storeUserData(ctx context.Context, pod string, userData []byte) error {
+	secret := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: pod, Labels: map[string]string{kindLabel: kindUserData}},
+		Data:       map[string][]byte{userDataKey: userData},
+	}
+	_, err := c.secrets().Create(ctx, secret, metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) {
+		_, err = c.secrets().Update(ctx, secret, metav1.UpdateOptions{})
+	}
+	return c.translate(err)
+}
+
+// ownUserData makes a Pod the owner of its user data.
+func (c *Cloud) ownUserData(ctx context.Context, pod *corev1.Pod) error {
+	owner := metav1.OwnerReference{APIVersion: "v1", Kind: "Pod", Name: pod.Name, UID: pod.UID}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"ownerReferences": []metav1.OwnerReference{owner}}})
+	if err != nil {
+		return fmt.Errorf("encode the owner of a Secret: %w", err)
+	}
+	_, err = c.secrets().Patch(ctx, pod.Name, types.MergePatchType, patch, metav1.PatchOptions{})
+	if isGone(err) { // the instance was deleted already
+		return nil
+	}
+	return c.translate(err)
+}
+
+// GetInstance implements cloud.Instances.
+func (c *Cloud) GetInstance(ctx context.Context, id string) (cloud.Instance, error) {
+	_, found, err := c.find(ctx, id)
+	return found, err
+}
+
+// find returns the Pod of an instance, and the instance.
+func (c *Cloud) find(ctx context.Context, id string) (*corev1.Pod, cloud.Instance, error) {
+	name := podOf(id)
+	if name == "" {
+		return nil, cloud.Instance{}, c.missing(ctx, errorKindInstance, id)
+	}
+	pod, err := c.pods().Get(ctx, name, metav1.GetOptions{})
+	if isGone(err) {
+		return nil, cloud.Instance{}, c.missing(ctx, errorKindInstance, id)
+	}
+	if err != nil {
+		return nil, cloud.Instance{}, c.translate(err)
+	}
+	found, err := instanceOf(pod)
+	if err == nil && found.ID != id { // a later instance of the same name
+		err = &cloud.NotFoundError{Kind: errorKindInstance, Name: id}
+	}
+	return pod, found, err
+}
+
+// ListInstances implements cloud.Instances.
+func (c *Cloud) ListInstances(ctx context.Context, filter cloud.InstanceFilter) ([]cloud.Instance, error) {
+	more := map[string]string{}
+	if filter.Name != "" {
+		more[nameLabel] = hash(filter.Name)
+	}
+	if filter.Pool != "" {
+		more[poolLabel] = hash(filter.Pool)
+	}
+	pods, err := c.listPods(ctx, filter.Tags, more)
+	if err != nil {
+		return nil, err
+	}
+	var found []cloud.Instance
+	for i := range pods {
+		one, err := instanceOf(&pods[i])
+		if err != nil {
+			return nil, err
+		}
+		if filter.Matches(one) {
+			found = append(found, one)
+		}
+	}
+	return sortedBy(found, func(i cloud.Instance) string { return i.Name }), nil
+}
+
+// listPods returns the Pods of instances that have the tags and the labels. That there are none
+// counts only in a namespace that is set up for Foo.
+func (c *Cloud) listPods(ctx context.Context, tags cloud.Tags, more map[string]string) ([]corev1.Pod, error) {
+	pods, err := c.pods().List(ctx, metav1.ListOptions{LabelSelector: selector(kindInstance, tags, more)})
+	if err != nil {
+		return nil, c.translate(err)
+	}
+	if len(pods.Items) == 0 {
+		return nil, c.verify(ctx)
+	}
+	return pods.Items, nil
+}
+
+// DeleteInstance implements cloud.Instances. An instance leaves its pool before its Pod is deleted,
+// so that the pool does not replace it.
+func (c *Cloud) DeleteInstance(ctx context.Context, id string) error {
+	pod, found, err := c.find(ctx, id)
+	if err != nil {
+		return err
+	}
+	if found.Pool != "" {
+		if err := c.leavePool(ctx, found); err != nil {
+			return err
+		}
+	}
+	if isDeleting(pod) {
+		return nil
+	}
+	return c.deletePod(ctx, pod)
+}
+
+// deletePod deletes exactly this Pod, and its user data.
+func (c *Cloud) deletePod(ctx context.Context, pod *corev1.Pod) error {
+	err := c.pods().Delete(ctx, pod.Name, *metav1.NewPreconditionDeleteOptions(string(pod.UID)))
+	if err != nil && !isGone(err) && !apierrors.IsConflict(err) {
+		return c.translate(err)
+	}
+	if err := c.secrets().Delete(ctx, pod.Name, metav1.DeleteOptions{}); err != nil && !isGone(err) {
+		return c.translate(err)
+	}
+	return nil
+}

@@ -1,0 +1,213 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubernetes
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
+)
+
+func TestNames(t *testing.T) {
+	for _, name := range []string{"one", "ns.one", "ns-one", strings.Repeat("a.", 126) + "a", "1.2"} {
+		g := NewWithT(t)
+		pod := objectName(name)
+		g.Expect(validation.IsDNS1123Label(pod)).To(BeEmpty(), pod)
+		id := newID(pod)
+		g.Expect(validation.IsDNS1123Label(id)).To(BeEmpty(), id)
+		g.Expect(podOf(id)).To(Equal(pod))
+		g.Expect(validation.IsDNS1035Label(serviceObject(name))).To(BeEmpty())
+		g.Expect(validation.IsDNS1123Subdomain(poolObject(name))).To(BeEmpty())
+	}
+	g := NewWithT(t)
+	g.Expect(objectName("ns.one")).NotTo(Equal(objectName("ns-one")))
+	for _, id := range []string{"", "nobody", "-12345678", "podx12345678"} {
+		g.Expect(podOf(id)).To(BeEmpty(), id)
+	}
+	for key := range tagLabels(cloud.Tags{"cluster.x-k8s.io/cluster": "ns/" + strings.Repeat("long", 60)}) {
+		g.Expect(validation.IsQualifiedName(key)).To(BeEmpty())
+	}
+}
+
+func TestTranslate(t *testing.T) {
+	pods, c := schema.GroupResource{Resource: "pods"}, &Cloud{namespace: "red", endpoint: "https://outer"}
+	foreign := apierrors.NewGenericServerResponse(http.StatusNotFound, "get", pods, "one", "<html>", 0, true)
+	for name, test := range map[string]struct {
+		err  error
+		want cloud.Reason
+		text string
+	}{
+		"nothing":               {nil, "", ""},
+		"typed already":         {&cloud.ConflictError{Kind: "pool", Name: "a"}, cloud.ReasonConflict, ""},
+		"namespace is missing":  {apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "red"), cloud.ReasonUnauthorized, "namespace red is not usable"},
+		"a proxy's 404":         {foreign, cloud.ReasonUnavailable, "not as a Kubernetes API server"},
+		"forbidden":             {apierrors.NewForbidden(pods, "one", errors.New("not you")), cloud.ReasonUnauthorized, "not you"},
+		"pod security":          {apierrors.NewForbidden(pods, "one", errors.New(`violates PodSecurity "restricted:latest": privileged`)), cloud.ReasonUnauthorized, "PodSecurity"},
+		"token is unknown":      {apierrors.NewUnauthorized("Unauthorized"), cloud.ReasonUnauthorized, "does not accept the token"},
+		"too many requests":     {apierrors.NewTooManyRequests("slow down", 7), cloud.ReasonThrottled, "try again in 7s"},
+		"server is overloaded":  {apierrors.NewServerTimeout(pods, "create", 1), cloud.ReasonUnavailable, ""},
+		"webhook refuses":       {apierrors.NewBadRequest("admission webhook says no"), cloud.ReasonInvalid, "says no"},
+		"lost too many races":   {apierrors.NewConflict(pods, "one", errors.New("changed")), cloud.ReasonUnavailable, "changed"},
+		"connection is refused": {&url.Error{Op: "Get", URL: "https://outer/long/path", Err: errors.New("connection refused")}, cloud.ReasonUnavailable, "endpoint https://outer: connection refused"},
+		"quota of pods": {
+			apierrors.NewForbidden(pods, "one", errors.New("exceeded quota: limits, requested: pods=1, used: pods=3, limited: pods=3")),
+			cloud.ReasonQuotaExceeded, "quota for instances exceeded: limit 3, used 3, requested 1",
+		},
+		"quota of several resources": {
+			apierrors.NewForbidden(pods, "one", errors.New("exceeded quota: limits, requested: requests.cpu=2,pods=1, used: requests.cpu=7500m,pods=3, limited: requests.cpu=8,pods=3")),
+			cloud.ReasonQuotaExceeded, "quota for cpus exceeded: limit 8, used 8, requested 2",
+		},
+		"quota of memory": {
+			apierrors.NewForbidden(pods, "one", errors.New("exceeded quota: limits, requested: limits.memory=1Gi, used: limits.memory=1Gi, limited: limits.memory=1536Mi")),
+			cloud.ReasonQuotaExceeded, "quota for memoryBytes exceeded: limit 1610612736, used 1073741824, requested 1073741824",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			got := c.translate(test.err)
+			if test.want == "" {
+				g.Expect(got).NotTo(HaveOccurred())
+				return
+			}
+			g.Expect(cloud.ReasonFor(got)).To(Equal(test.want))
+			g.Expect(got.Error()).To(ContainSubstring(test.text))
+		})
+	}
+	NewWithT(t).Expect(isGone(foreign)).To(BeFalse(), "only the API server itself can say that something is gone")
+}
+
+func TestStateOfAPod(t *testing.T) {
+	ended := func(message string) []corev1.ContainerStatus {
+		return []corev1.ContainerStatus{{Name: containerName, State: corev1.ContainerState{
+			Terminated: &corev1.ContainerStateTerminated{Reason: "Error", Message: message},
+		}}}
+	}
+	for name, test := range map[string]struct {
+		status    corev1.PodStatus
+		state     cloud.InstanceState
+		message   string
+		bootstrap cloud.Bootstrap
+	}{
+		"new": {corev1.PodStatus{Phase: corev1.PodPending}, cloud.InstancePending, "", cloud.Bootstrap{State: cloud.BootstrapPending}},
+		"no room": {
+			corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
+				Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/3 nodes are available: 3 Insufficient cpu.",
+			}}},
+			cloud.InstancePending, "Unschedulable: 0/3 nodes are available: 3 Insufficient cpu.", cloud.Bootstrap{State: cloud.BootstrapPending},
+		},
+		"image cannot be pulled": {
+			corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{{Name: containerName, State: corev1.ContainerState{
+				Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "not found"},
+			}}}},
+			cloud.InstancePending, "ImagePullBackOff: not found", cloud.Bootstrap{State: cloud.BootstrapPending},
+		},
+		"boots": {
+			corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{{
+				Name: containerName, Started: ptr.To(false), State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+			}}},
+			cloud.InstanceRunning, "", cloud.Bootstrap{State: cloud.BootstrapRunning},
+		},
+		"has started": {
+			corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{{Name: containerName, Started: ptr.To(true)}}},
+			cloud.InstanceRunning, "", cloud.Bootstrap{State: cloud.BootstrapSucceeded},
+		},
+		"bootstrap data failed": {
+			corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: ended("kubeadm join: exit status 1")},
+			cloud.InstanceStopped, "Error: kubeadm join: exit status 1", cloud.Bootstrap{State: cloud.BootstrapFailed, Message: "kubeadm join: exit status 1"},
+		},
+		"evicted": {
+			corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "The node was low on memory.", ContainerStatuses: ended("")},
+			cloud.InstanceStopped, "Evicted: The node was low on memory.", cloud.Bootstrap{State: cloud.BootstrapPending},
+		},
+		"refused by its kubelet": {
+			corev1.PodStatus{Phase: corev1.PodFailed, Reason: "OutOfcpu", Message: "Node didn't have enough resource"},
+			cloud.InstanceFailed, "OutOfcpu: Node didn't have enough resource", cloud.Bootstrap{State: cloud.BootstrapPending},
+		},
+		"was stopped": {
+			corev1.PodStatus{Phase: corev1.PodSucceeded, ContainerStatuses: ended("")}, cloud.InstanceStopped, "Error", cloud.Bootstrap{State: cloud.BootstrapPending},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			pod := &corev1.Pod{Status: test.status}
+			pod.Annotations = map[string]string{instanceAnnotation: `{"id": "a"}`}
+			got, err := instanceOf(pod)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect([]any{got.State, got.Message, got.Bootstrap}).To(Equal([]any{test.state, test.message, test.bootstrap}))
+		})
+	}
+}
+
+func TestConfigThatIsWrong(t *testing.T) {
+	const images = "images: [{kubernetesVersion: v1.36.3, image: a}]\n"
+	for content, want := range map[string]string{
+		"": "instanceTypes has 0 entries and images has 0, want at least one of each",
+		"instanceTypes: [{name: small, memory: 1Gi}]\n" + images:                                          `instanceTypes[0] has name "small", cpus 0 and memory 1Gi`,
+		"instanceTypes: [{name: s, cpus: 1, memory: 1Gi}]\nimages: [{image: a}]":                          `images[0] has kubernetesVersion "" and image "a", want both`,
+		"instanceTypes: [{name: s, cpus: 1, memory: 1Gi}]\nservices: {type: NodePort}\n" + images:         `services.type is "NodePort", want ClusterIP or LoadBalancer`,
+		"instanceTypes: [{name: s, cpus: 1, memory: 1Gi}]\npods: {storageClassName: fast}\n" + images:     "instanceTypes[0] has no disk, which pods.storageClassName requires",
+		"instanceTypes: [{name: s, cpus: 1, memory: 1Gi, disk: 1Gi}]\npods: {hostUsers: true}\n" + images: "",
+	} {
+		t.Run(content, func(t *testing.T) {
+			g := NewWithT(t)
+			config := &Config{}
+			g.Expect(yaml.UnmarshalStrict([]byte(content), config)).To(Succeed())
+			err := config.validate()
+			if want == "" {
+				g.Expect(err).NotTo(HaveOccurred())
+			} else {
+				g.Expect(err).To(MatchError(ContainSubstring(want)))
+			}
+		})
+	}
+}
+
+func TestImagesAreSorted(t *testing.T) {
+	g := NewWithT(t)
+	config := Config{Images: []Image{{KubernetesVersion: "v1.36.10"}, {KubernetesVersion: "v1.36.9"}, {KubernetesVersion: "v1.36.9", Name: "gpu"}, {KubernetesVersion: "v1.35.4"}}}
+	g.Expect(config.images()).To(Equal([]cloud.Image{
+		{KubernetesVersion: "v1.35.4"}, {KubernetesVersion: "v1.36.9"}, {KubernetesVersion: "v1.36.9", Name: "gpu"}, {KubernetesVersion: "v1.36.10"},
+	}))
+}
+
+func TestMembersOfAPool(t *testing.T) {
+	pod := func(suffix string) corev1.Pod {
+		pod := corev1.Pod{}
+		pod.Name = objectName("ns.pool-" + suffix)
+		return pod
+	}
+	leaving := pod("going")
+	leaving.DeletionTimestamp = ptr.To(metav1.Now())
+	offered := &catalog{}
+	offered.Catalog.Zones = []cloud.Zone{{Name: "a"}, {Name: "b"}}
+	p := &pool{poolRecord: poolRecord{PoolSpec: cloud.PoolSpec{Name: "ns.pool", Size: 4}, Members: []member{
+		{Suffix: "lives", Zone: "a", Created: true}, {Suffix: "fresh", Zone: "b"}, {Suffix: "going", Zone: "a", Created: true}, {Suffix: "taken", Zone: "b", Created: true},
+	}}}
+	g := NewWithT(t)
+	g.Expect(p.observe([]corev1.Pod{pod("lives"), leaving})).To(BeTrue())
+	g.Expect(p.Members).To(Equal([]member{{Suffix: "lives", Zone: "a", Created: true}, {Suffix: "fresh", Zone: "b"}}), "what was created and is missing was lost")
+	g.Expect(p.observe([]corev1.Pod{pod("lives")})).To(BeFalse())
+	g.Expect(p.reserve(offered)).To(BeTrue())
+	g.Expect(p.Members).To(HaveLen(4))
+	g.Expect([]string{p.Members[2].Zone, p.Members[3].Zone}).To(Equal([]string{"a", "b"}))
+	g.Expect(p.reserve(offered)).To(BeFalse())
+	p.Size = 1
+	g.Expect(p.reserve(offered)).To(BeTrue())
+	g.Expect(p.Members).To(Equal([]member{{Suffix: "lives", Zone: "a", Created: true}}), "what was not created is given up")
+	p.Size = 0
+	g.Expect(p.reserve(offered)).To(BeFalse(), "what was created is deleted only by name")
+}

@@ -1,0 +1,210 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubernetes
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/util/retry"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/internal/rules"
+)
+
+const errorKindLoadBalancer = "load balancer"
+
+// EnsureLoadBalancer implements cloud.LoadBalancers.
+func (c *Cloud) EnsureLoadBalancer(ctx context.Context, spec cloud.LoadBalancerSpec) (cloud.LoadBalancer, error) {
+	if err := rules.LoadBalancer(spec); err != nil {
+		return cloud.LoadBalancer{}, err
+	}
+	var result *corev1.Service
+	err := retry.OnError(retry.DefaultBackoff, lostRace, func() error {
+		existing, err := c.services().Get(ctx, serviceObject(spec.Name), metav1.GetOptions{})
+		switch {
+		case isGone(err):
+			result, err = c.createService(ctx, spec)
+		case err == nil:
+			result, err = c.updateService(ctx, existing, spec)
+		}
+		return err
+	})
+	if err != nil {
+		return cloud.LoadBalancer{}, c.translate(err)
+	}
+	return c.withBackends(ctx, result)
+}
+
+func (c *Cloud) createService(ctx context.Context, spec cloud.LoadBalancerSpec) (*corev1.Service, error) {
+	config, err := c.config(ctx)
+	if err != nil {
+		return nil, err
+	}
+	spec.TargetPort = cmp.Or(spec.TargetPort, spec.Port)
+	service := &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: serviceObject(spec.Name), Labels: objectLabels(kindLoadBalancer, spec.Name, spec.Tags), Annotations: maps.Clone(config.Services.Annotations),
+		},
+		Spec: corev1.ServiceSpec{
+			Type: config.serviceType(),
+			// The first control plane machine needs the address before it is ready.
+			PublishNotReadyAddresses: true,
+			Ports:                    []corev1.ServicePort{{Port: spec.Port, TargetPort: intstr.FromInt32(spec.TargetPort), Protocol: corev1.ProtocolTCP}},
+		},
+	}
+	if err := setBalancer(service, spec); err != nil {
+		return nil, err
+	}
+	return c.services().Create(ctx, service, metav1.CreateOptions{})
+}
+
+func (c *Cloud) updateService(ctx context.Context, service *corev1.Service, spec cloud.LoadBalancerSpec) (*corev1.Service, error) {
+	now, err := balancerOf(service)
+	if err != nil {
+		return nil, err
+	}
+	if !service.DeletionTimestamp.IsZero() {
+		return nil, &cloud.UnavailableError{Message: "load balancer " + spec.Name + " is being deleted"}
+	}
+	if err := rules.Immutable("port", strconv.Itoa(int(now.Port)), strconv.Itoa(int(spec.Port))); err != nil {
+		return nil, err
+	}
+	if now.Selector.Equal(spec.Selector) && now.Tags.Equal(spec.Tags) {
+		return service, nil
+	}
+	spec.TargetPort = now.TargetPort
+	replaceTags(service.Labels, spec.Tags)
+	if err := setBalancer(service, spec); err != nil {
+		return nil, err
+	}
+	return c.services().Update(ctx, service, metav1.UpdateOptions{})
+}
+
+// setBalancer records a load balancer in its Service, and selects its backends.
+func setBalancer(service *corev1.Service, spec cloud.LoadBalancerSpec) error {
+	text, err := json.Marshal(spec)
+	if err != nil {
+		return fmt.Errorf("encode a load balancer: %w", err)
+	}
+	if service.Annotations == nil {
+		service.Annotations = map[string]string{}
+	}
+	service.Annotations[loadBalancerAnnotation] = string(text)
+	service.Spec.Selector = tagLabels(spec.Selector)
+	service.Spec.Selector[kindLabel], service.Spec.Selector[backendLabel] = kindInstance, yes
+	return nil
+}
+
+// balancerOf returns the load balancer that a Service is, without backends.
+func balancerOf(service *corev1.Service) (cloud.LoadBalancer, error) {
+	found := cloud.LoadBalancer{}
+	if err := json.Unmarshal([]byte(service.Annotations[loadBalancerAnnotation]), &found.LoadBalancerSpec); err != nil {
+		return found, &cloud.UnavailableError{Message: fmt.Sprintf("Service %s/%s, annotation %s: %v", service.Namespace, service.Name, loadBalancerAnnotation, err)}
+	}
+	found.Address = addressOf(service)
+	switch {
+	case !service.DeletionTimestamp.IsZero():
+		found.Message = "the load balancer is being deleted"
+	case found.Address == "":
+		found.Message = fmt.Sprintf("Service %s/%s has no address yet", service.Namespace, service.Name)
+	default:
+		found.Ready = true
+	}
+	return found, nil
+}
+
+func addressOf(service *corev1.Service) string {
+	if service.Spec.Type != corev1.ServiceTypeLoadBalancer {
+		return service.Spec.ClusterIP
+	}
+	for _, ingress := range service.Status.LoadBalancer.Ingress {
+		if address := cmp.Or(ingress.IP, ingress.Hostname); address != "" {
+			return address
+		}
+	}
+	return ""
+}
+
+func (c *Cloud) withBackends(ctx context.Context, service *corev1.Service) (cloud.LoadBalancer, error) {
+	found, err := balancerOf(service)
+	if err != nil {
+		return found, err
+	}
+	pods, err := c.listPods(ctx, found.Selector, nil)
+	if err != nil {
+		return found, err
+	}
+	found.Backends, err = backends(pods, found.Selector)
+	return found, err
+}
+
+// backends returns the instances that carry the tags and can be reached.
+func backends(pods []corev1.Pod, tags cloud.Tags) ([]cloud.Backend, error) {
+	var found []cloud.Backend
+	for i := range pods {
+		one, err := instanceOf(&pods[i])
+		if err != nil {
+			return nil, err
+		}
+		if one.Address != "" && !one.State.Terminal() && one.Tags.Contains(tags) {
+			found = append(found, cloud.Backend{InstanceID: one.ID, Address: one.Address, Draining: one.Draining})
+		}
+	}
+	return sortedBy(found, func(b cloud.Backend) string { return b.InstanceID }), nil
+}
+
+// GetLoadBalancer implements cloud.LoadBalancers.
+func (c *Cloud) GetLoadBalancer(ctx context.Context, name string) (cloud.LoadBalancer, error) {
+	service, err := c.services().Get(ctx, serviceObject(name), metav1.GetOptions{})
+	if isGone(err) {
+		return cloud.LoadBalancer{}, c.missing(ctx, errorKindLoadBalancer, name)
+	}
+	if err != nil {
+		return cloud.LoadBalancer{}, c.translate(err)
+	}
+	return c.withBackends(ctx, service)
+}
+
+// ListLoadBalancers implements cloud.LoadBalancers.
+func (c *Cloud) ListLoadBalancers(ctx context.Context, tags cloud.Tags) ([]cloud.LoadBalancer, error) {
+	services, err := c.services().List(ctx, metav1.ListOptions{LabelSelector: selector(kindLoadBalancer, tags, nil)})
+	if err != nil {
+		return nil, c.translate(err)
+	}
+	pods, err := c.listPods(ctx, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	var found []cloud.LoadBalancer
+	for i := range services.Items {
+		one, err := balancerOf(&services.Items[i])
+		if err == nil {
+			one.Backends, err = backends(pods, one.Selector)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if one.Tags.Contains(tags) {
+			found = append(found, one)
+		}
+	}
+	return sortedBy(found, func(b cloud.LoadBalancer) string { return b.Name }), nil
+}
+
+// DeleteLoadBalancer implements cloud.LoadBalancers.
+func (c *Cloud) DeleteLoadBalancer(ctx context.Context, name string) error {
+	err := c.services().Delete(ctx, serviceObject(name), metav1.DeleteOptions{})
+	if isGone(err) {
+		return c.missing(ctx, errorKindLoadBalancer, name)
+	}
+	return c.translate(err)
+}

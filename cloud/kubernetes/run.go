@@ -1,0 +1,179 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
+)
+
+const (
+	// workers is how many pools are filled at the same time.
+	workers = 4
+	// retryBase and retryMax are the delays before what failed is tried again.
+	retryBase = 200 * time.Millisecond
+	retryMax  = 30 * time.Second
+	// orphanAge is how old user data without a Pod must be to be deleted, and how often to look.
+	orphanAge = 10 * time.Minute
+)
+
+// task is a piece of the work of Run: a pool, or what has no name.
+type task struct{ kind, pool string }
+
+// Kinds of tasks.
+const (
+	taskPool   = "pool"
+	taskDrains = "drains"
+	taskSweep  = "sweep"
+)
+
+type taskQueue = workqueue.TypedRateLimitingInterface[task]
+
+// Run fills pools, replaces instances that they have lost, finishes drains, and deletes user data that
+// nobody needs, until ctx ends. It may run more than once for a namespace: the API server decides
+// then whose change counts.
+func (c *Cloud) Run(ctx context.Context) {
+	queue := workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[task](retryBase, retryMax))
+	running := sync.WaitGroup{}
+	for range workers {
+		running.Go(func() { c.work(ctx, queue) })
+	}
+	c.follow(ctx, queue)
+	queue.ShutDown()
+	running.Wait()
+}
+
+// follow makes tasks of events until ctx ends.
+func (c *Cloud) follow(ctx context.Context, queue taskQueue) {
+	delays := wait.Backoff{Duration: retryBase, Factor: 2, Jitter: 0.2, Steps: 9, Cap: retryMax}
+	backoff := delays
+	for ctx.Err() == nil {
+		events, err := c.Watch(ctx)
+		if err == nil {
+			backoff = delays
+			c.enqueue(ctx, queue, events)
+		}
+		if ctx.Err() == nil {
+			delay := backoff.Step()
+			klog.FromContext(ctx).Info("Watch of the outer cluster ended, restarting it", "namespace", c.namespace, "delay", delay.String(), "reason", reasonOf(err))
+			pause(ctx, delay)
+		}
+	}
+}
+
+func reasonOf(err error) string {
+	if err == nil {
+		return "the stream was closed"
+	}
+	return err.Error()
+}
+
+func pause(ctx context.Context, delay time.Duration) {
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+func (c *Cloud) enqueue(ctx context.Context, queue taskQueue, events <-chan cloud.Event) {
+	for event := range events {
+		switch event.Kind {
+		case cloud.EventSynced:
+			c.enqueueAll(ctx, queue)
+		case cloud.EventPool:
+			queue.Add(task{taskPool, event.Name})
+		case cloud.EventInstance:
+			queue.Add(task{kind: taskDrains})
+			if event.Pool != "" {
+				queue.Add(task{taskPool, event.Pool})
+			}
+		case cloud.EventLoadBalancer:
+			queue.Add(task{kind: taskDrains})
+		}
+	}
+}
+
+// enqueueAll looks at everything, since events may have been missed.
+func (c *Cloud) enqueueAll(ctx context.Context, queue taskQueue) {
+	queue.Add(task{kind: taskDrains})
+	queue.Add(task{kind: taskSweep})
+	pools, err := c.ListPools(ctx, nil)
+	if err != nil {
+		klog.FromContext(ctx).Error(err, "Pools cannot be listed", "namespace", c.namespace)
+	}
+	for _, pool := range pools {
+		queue.Add(task{taskPool, pool.Name})
+	}
+}
+
+func (c *Cloud) work(ctx context.Context, queue taskQueue) {
+	for {
+		next, ended := queue.Get()
+		if ended {
+			return
+		}
+		err := c.do(ctx, next)
+		switch {
+		case err == nil:
+			queue.Forget(next)
+		case ctx.Err() == nil:
+			// A pool's problem is in the pool, and races are no problem.
+			klog.FromContext(ctx).V(2).Info("Task failed, trying again", "namespace", c.namespace, "kind", next.kind, "pool", next.pool, "reason", err.Error())
+			queue.AddRateLimited(next)
+		}
+		if next.kind == taskSweep && err == nil {
+			queue.AddAfter(next, orphanAge)
+		}
+		queue.Done(next)
+	}
+}
+
+func (c *Cloud) do(ctx context.Context, next task) error {
+	switch next.kind {
+	case taskPool:
+		return c.fillPool(ctx, next.pool)
+	case taskDrains:
+		return c.finishDrains(ctx)
+	default:
+		return c.sweep(ctx, time.Now())
+	}
+}
+
+// sweep deletes old user data whose Pod was never created, and gives the rest of what has no owner to
+// its Pod.
+func (c *Cloud) sweep(ctx context.Context, now time.Time) error {
+	secrets, err := c.secrets().List(ctx, metav1.ListOptions{LabelSelector: selector(kindUserData, nil, nil)})
+	if err != nil {
+		return c.translate(err)
+	}
+	var problems []error
+	for i := range secrets.Items {
+		secret := &secrets.Items[i]
+		if len(secret.OwnerReferences) > 0 || now.Sub(secret.CreationTimestamp.Time) < orphanAge {
+			continue
+		}
+		pod, err := c.pods().Get(ctx, secret.Name, metav1.GetOptions{})
+		switch {
+		case isGone(err):
+			err = c.secrets().Delete(ctx, secret.Name, *metav1.NewRVDeletionPrecondition(secret.ResourceVersion))
+		case err == nil:
+			err = c.ownUserData(ctx, pod)
+		}
+		if err != nil && !isGone(err) {
+			problems = append(problems, c.translate(err))
+		}
+	}
+	return errors.Join(problems...)
+}
