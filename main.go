@@ -20,9 +20,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	ctrlmanager "sigs.k8s.io/controller-runtime/pkg/manager"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
-	cloudclient "github.com/capfoo/cluster-api-provider-foo/cloud/local/client"
 	clustercontroller "github.com/capfoo/cluster-api-provider-foo/controllers/cluster"
 	identitycontroller "github.com/capfoo/cluster-api-provider-foo/controllers/clusteridentity"
 	controlplanecontroller "github.com/capfoo/cluster-api-provider-foo/controllers/controlplane"
@@ -34,6 +34,7 @@ import (
 	machinetemplatecontroller "github.com/capfoo/cluster-api-provider-foo/controllers/machinetemplate"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
+	"github.com/capfoo/cluster-api-provider-foo/internal/clouds"
 	"github.com/capfoo/cluster-api-provider-foo/internal/manager"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 	controlplaneadmission "github.com/capfoo/cluster-api-provider-foo/webhooks/admission/controlplane"
@@ -138,44 +139,40 @@ func setupInfrastructure(ctx context.Context, mgr ctrl.Manager, opts *manager.Op
 	if err := manager.CheckDefinitions(ctx, mgr.GetAPIReader(), mgr.GetScheme(), kinds...); err != nil {
 		return err
 	}
-	foocloud, err := cloudclient.NewClient(cloudclient.Options{
-		Endpoint: opts.CloudEndpoint, TokenFile: opts.CloudTokenFile, CAFile: opts.CloudCAFile,
-	})
+	own, err := clouds.Default(opts)
 	if err != nil {
-		return fmt.Errorf("cloud: %w", err)
+		return err
 	}
-	events := cloudevents.New(foocloud, cloudidentity.Scope(mgr.GetClient(), ""), cloudevents.DefaultBackoff())
+	if err := manageOnLeader(mgr, own); err != nil {
+		return err
+	}
+	events := cloudevents.New(own, cloudidentity.Scope(mgr.GetClient(), ""), cloudevents.DefaultBackoff())
 	if err := mgr.Add(events); err != nil {
 		return fmt.Errorf("cloud events: %w", err)
 	}
-	clouds := cloudidentity.NewResolver(cloudidentity.Options{
-		Client: mgr.GetClient(), Secrets: mgr.GetAPIReader(), Default: foocloud, Follow: events.Follow,
-		Connect: func(account cloudidentity.Account) (cloudidentity.Connection, error) {
-			return cloudclient.NewClient(cloudclient.Options{
-				Endpoint: account.Endpoint, CA: account.CA, Tenant: account.Tenant, Token: account.Token,
-			})
-		},
+	resolver := cloudidentity.NewResolver(cloudidentity.Options{
+		Client: mgr.GetClient(), Secrets: mgr.GetAPIReader(), Default: own, Follow: events.Follow, Connect: clouds.ConnectAndManage,
 	})
 	workers := func(kind string) controller.Options {
 		return controller.Options{MaxConcurrentReconciles: opts.Concurrency(kind)}
 	}
 	if err := identitycontroller.SetupWithManager(ctx, mgr, identitycontroller.Options{
-		Checker: clouds, WatchFilterValue: opts.WatchFilter, Controller: workers(manager.FooCluster),
+		Checker: resolver, WatchFilterValue: opts.WatchFilter, Controller: workers(manager.FooCluster),
 	}); err != nil {
 		return fmt.Errorf("FooClusterIdentity controller: %w", err)
 	}
 	if err := clustercontroller.SetupWithManager(ctx, mgr, clustercontroller.Options{
-		Clouds: clouds, Events: events, WatchFilterValue: opts.WatchFilter, Controller: workers(manager.FooCluster),
+		Clouds: resolver, Events: events, WatchFilterValue: opts.WatchFilter, Controller: workers(manager.FooCluster),
 	}); err != nil {
 		return fmt.Errorf("FooCluster controller: %w", err)
 	}
 	if err := machinecontroller.SetupWithManager(ctx, mgr, machinecontroller.Options{
-		Clouds: clouds, Events: events, WatchFilterValue: opts.WatchFilter, Controller: workers(manager.FooMachine),
+		Clouds: resolver, Events: events, WatchFilterValue: opts.WatchFilter, Controller: workers(manager.FooMachine),
 	}); err != nil {
 		return fmt.Errorf("FooMachine controller: %w", err)
 	}
 	if err := machinetemplatecontroller.SetupWithManager(ctx, mgr, machinetemplatecontroller.Options{
-		Clouds: clouds, WatchFilterValue: opts.WatchFilter, Controller: workers(manager.FooMachineTemplate),
+		Clouds: resolver, WatchFilterValue: opts.WatchFilter, Controller: workers(manager.FooMachineTemplate),
 	}); err != nil {
 		return fmt.Errorf("FooMachineTemplate controller: %w", err)
 	}
@@ -183,9 +180,27 @@ func setupInfrastructure(ctx context.Context, mgr ctrl.Manager, opts *manager.Op
 		return nil
 	}
 	if err := machinepoolcontroller.SetupWithManager(ctx, mgr, machinepoolcontroller.Options{
-		Clouds: clouds, Events: events, WatchFilterValue: opts.WatchFilter, Controller: workers(manager.FooMachinePool),
+		Clouds: resolver, Events: events, WatchFilterValue: opts.WatchFilter, Controller: workers(manager.FooMachinePool),
 	}); err != nil {
 		return fmt.Errorf("FooMachinePool controller: %w", err)
+	}
+	return nil
+}
+
+// manageOnLeader lets the manager that leads do the work that its own cloud leaves to it.
+func manageOnLeader(mgr ctrl.Manager, own cloudidentity.Connection) error {
+	managed, ok := own.(clouds.Managed)
+	if !ok {
+		return nil
+	}
+	err := mgr.Add(ctrlmanager.RunnableFunc(func(ctx context.Context) error {
+		managed.Manage()
+		<-ctx.Done()
+		own.Close()
+		return nil
+	}))
+	if err != nil {
+		return fmt.Errorf("cloud: %w", err)
 	}
 	return nil
 }

@@ -22,11 +22,13 @@ import (
 
 // Account is a tenant of a cloud, and its credentials.
 type Account struct {
+	// Cloud is the kind of the cloud.
+	Cloud infrav1.CloudKind
 	// Endpoint is the endpoint of the cloud.
 	Endpoint string
 	// CA holds the certificates, in PEM format, that verify the endpoint; the system's if empty.
 	CA []byte
-	// Tenant is the tenant that the token must belong to.
+	// Tenant is the tenant that the token must belong to; of a Kubernetes cluster, the namespace.
 	Tenant string
 	// Token is the token of the tenant.
 	Token string
@@ -35,6 +37,8 @@ type Account struct {
 // Connection is a cloud that can be closed.
 type Connection interface {
 	cloud.Cloud
+	// Check asks the cloud whether it accepts the credentials, and permits what Foo needs.
+	Check(ctx context.Context) error
 	// Close releases what the connection holds.
 	Close()
 }
@@ -205,6 +209,7 @@ func (r *Resolver) connect(ctx context.Context, identity *infrav1.FooClusterIden
 		return known, nil
 	}
 	made, err := r.Connect(Account{
+		Cloud:    identity.Spec.Cloud,
 		Endpoint: identity.Spec.Endpoint, CA: identity.Spec.CABundle, Tenant: identity.Spec.Tenant, Token: token(secret),
 	})
 	if err != nil {
@@ -282,8 +287,7 @@ func (r *Resolver) Check(ctx context.Context, identity *infrav1.FooClusterIdenti
 	if err != nil {
 		return err
 	}
-	_, err = connection.Quota(ctx)
-	return err
+	return connection.Check(ctx)
 }
 
 // Forget closes the connection of an identity.

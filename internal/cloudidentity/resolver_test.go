@@ -31,6 +31,11 @@ type connection struct {
 	closed   bool
 }
 
+func (c *connection) Check(ctx context.Context) error {
+	_, err := c.Quota(ctx)
+	return err
+}
+
 func (c *connection) Close() { c.closed = true }
 
 // world is a Resolver with the connections that it has created.

@@ -42,6 +42,8 @@ var tenant = fake.New(fake.Options{})
 
 type connection struct{ *fake.Cloud }
 
+func (connection) Check(context.Context) error { return nil }
+
 func (connection) Close() {}
 
 func addAll(ctx context.Context, mgr ctrl.Manager, c *fake.Cloud, events *cloudevents.Events) error {

@@ -23,6 +23,9 @@ import (
 const (
 	// defaultVerbosity is the default of Cluster API's managers.
 	defaultVerbosity = 2
+	// localCloud and kubernetesCloud are the kinds of clouds.
+	localCloud      = "Local"
+	kubernetesCloud = "Kubernetes"
 	// defaultLease is the default name of the Lease.
 	defaultLease = "foo-manager-leader-election"
 )
@@ -64,7 +67,10 @@ func (o *Options) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.Namespace, "namespace", "", "Namespace that the controllers watch; all namespaces if unset.")
 	fs.StringVar(&o.WatchFilter, "watch-filter", "",
 		fmt.Sprintf("Label value that the controllers watch. The label key is always %s; all objects if unset.", clusterv1.WatchLabel))
-	fs.StringVar(&o.CloudEndpoint, "cloud-endpoint", "", "Endpoint of the Foo cloud: unix:///path or https://host:port.")
+	fs.StringVar(&o.Cloud, "cloud", localCloud, fmt.Sprintf("Kind of the cloud of clusters without an identity: %s for foocloud, %s for a namespace of a Kubernetes cluster.",
+		localCloud, kubernetesCloud))
+	fs.StringVar(&o.CloudNamespace, "cloud-namespace", "", fmt.Sprintf("Namespace of a cloud of the kind %s.", kubernetesCloud))
+	fs.StringVar(&o.CloudEndpoint, "cloud-endpoint", "", "Endpoint of the Foo cloud: unix:///path or https://host:port. Of a Kubernetes cluster, that of its API server.")
 	fs.StringVar(&o.CloudTokenFile, "cloud-token-file", "", "File that holds the bearer token for the Foo cloud.")
 	fs.StringVar(&o.CloudCAFile, "cloud-ca-file", "", "File with the certificate authorities of an https endpoint of the Foo cloud.")
 	fs.DurationVar(&o.SyncPeriod, "sync-period", 10*time.Minute, "The minimum interval at which watched objects are reconciled.")

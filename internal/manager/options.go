@@ -64,6 +64,10 @@ type Options struct {
 	// WatchFilter is the value that the label cluster.x-k8s.io/watch-filter must have; all objects
 	// are watched if empty.
 	WatchFilter string
+	// Cloud is the kind of the cloud: Local or Kubernetes, as in FooClusterIdentity.
+	Cloud string
+	// CloudNamespace is the namespace of a cloud of the kind Kubernetes.
+	CloudNamespace string
 	// CloudEndpoint is unix:///path or https://host:port of the Foo cloud. The infrastructure role
 	// needs it, and the runtime extension needs it for what it asks the cloud.
 	CloudEndpoint string

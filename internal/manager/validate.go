@@ -70,7 +70,7 @@ func (o *Options) validateCloud() error {
 		return o.validateCloudOf(Infrastructure)
 	}
 	if !o.Runs(RuntimeExtension) {
-		for _, name := range []string{"cloud-endpoint", "cloud-token-file", "cloud-ca-file"} {
+		for _, name := range []string{"cloud", "cloud-namespace", "cloud-endpoint", "cloud-token-file", "cloud-ca-file"} {
 			if o.flags.Changed(name) {
 				return fmt.Errorf("--%s is set, but --providers has no %s or %s, which it requires", name, Infrastructure, RuntimeExtension)
 			}
@@ -89,6 +89,9 @@ func (o *Options) validateCloud() error {
 // invalid.
 func (o *Options) validateCloudOf(role Provider) error {
 	secure := strings.HasPrefix(o.CloudEndpoint, "https://")
+	if err := o.validateKindOfCloud(secure); err != nil {
+		return err
+	}
 	if !secure && !strings.HasPrefix(o.CloudEndpoint, "unix:///") {
 		return fmt.Errorf("--cloud-endpoint is %q, want unix:///path or https://host:port: the %s role needs a Foo cloud",
 			o.CloudEndpoint, role)
@@ -98,6 +101,26 @@ func (o *Options) validateCloudOf(role Provider) error {
 	}
 	if o.CloudCAFile != "" && !secure {
 		return fmt.Errorf("--cloud-ca-file is set, but --cloud-endpoint is %q: only an https:// endpoint has certificates", o.CloudEndpoint)
+	}
+	return nil
+}
+
+// validateKindOfCloud returns an error if the settings do not fit the kind of the cloud.
+func (o *Options) validateKindOfCloud(secure bool) error {
+	switch o.Cloud {
+	case localCloud:
+		if o.CloudNamespace != "" {
+			return fmt.Errorf("--cloud-namespace is %q, but --cloud is %s: only a cloud of the kind %s is in a namespace", o.CloudNamespace, o.Cloud, kubernetesCloud)
+		}
+	case kubernetesCloud:
+		if problems := validation.IsDNS1123Label(o.CloudNamespace); len(problems) > 0 {
+			return fmt.Errorf("--cloud-namespace is %q, want the name of a namespace for --cloud=%s: %s", o.CloudNamespace, o.Cloud, strings.Join(problems, ", "))
+		}
+		if !secure {
+			return fmt.Errorf("--cloud-endpoint is %q, want https://host:port of an API server for --cloud=%s", o.CloudEndpoint, o.Cloud)
+		}
+	default:
+		return fmt.Errorf("--cloud is %q, want %s or %s", o.Cloud, localCloud, kubernetesCloud)
 	}
 	return nil
 }

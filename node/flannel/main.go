@@ -1,8 +1,8 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command flanneld is flannel with only the host-gw backend, which routes packets from node to
-// node. It accepts the flags in flannel's own manifest, so that the flannel project's image can
+// Command flanneld is flannel with only two backends: host-gw, which routes packets from node to
+// node, and vxlan, which tunnels them where nodes are not on one network. It accepts the flags in flannel's own manifest, so that the flannel project's image can
 // replace it.
 //
 // Limits: subnets are the nodes' podCIDRs, and packet rules are nftables rules. Flannel's own
@@ -25,6 +25,7 @@ import (
 
 	"github.com/flannel-io/flannel/pkg/backend"
 	_ "github.com/flannel-io/flannel/pkg/backend/hostgw"
+	_ "github.com/flannel-io/flannel/pkg/backend/vxlan"
 	"github.com/flannel-io/flannel/pkg/ip"
 	"github.com/flannel-io/flannel/pkg/ipmatch"
 	"github.com/flannel-io/flannel/pkg/subnet"
@@ -146,7 +147,7 @@ func (o options) register(ctx context.Context, group *sync.WaitGroup, subnets su
 	}
 	kind, err := backend.NewManager(ctx, subnets, card).GetBackend(config.BackendType)
 	if err != nil {
-		return nil, fmt.Errorf("backend %s, want host-gw: %w", config.BackendType, err)
+		return nil, fmt.Errorf("backend %s, want host-gw or vxlan: %w", config.BackendType, err)
 	}
 	network, err := kind.RegisterNetwork(ctx, group, config)
 	if err != nil {

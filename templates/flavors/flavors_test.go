@@ -30,7 +30,9 @@ var mandatory = map[string]string{
 }
 
 // own lists the additional mandatory variables of individual flavors.
-var own = map[string]map[string]string{"external-etcd": {"FOO_ETCD_ENDPOINTS": "[https://192.0.2.1:2379]"}}
+var own = map[string]map[string]string{
+	"external-etcd": {"FOO_ETCD_ENDPOINTS": "[https://192.0.2.1:2379]"}, "kubernetes": {"FOO_CLUSTER_IDENTITY": "outer"},
+}
 
 func build(t *testing.T) flavors.All {
 	t.Helper()
@@ -58,8 +60,8 @@ func TestAllThatIsPromisedIsThere(t *testing.T) {
 	}
 	g.Expect(files).To(Equal([]string{
 		"cluster-template.yaml", "cluster-template-external-etcd.yaml", "cluster-template-fast.yaml", "cluster-template-ha.yaml",
-		"cluster-template-kcp.yaml", "cluster-template-machine-deployment.yaml", "cluster-template-topology.yaml",
-		"cluster-template-topology-extension.yaml", "cluster-template-v1beta1.yaml",
+		"cluster-template-kcp.yaml", "cluster-template-kubernetes.yaml", "cluster-template-machine-deployment.yaml",
+		"cluster-template-topology.yaml", "cluster-template-topology-extension.yaml", "cluster-template-v1beta1.yaml",
 		"clusterclass-foo.yaml", "clusterclass-foo-extension.yaml",
 	}))
 }

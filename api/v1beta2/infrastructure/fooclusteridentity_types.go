@@ -19,11 +19,31 @@ const (
 	FooClusterIdentityTokenKey = "token"
 )
 
+// CloudKind is a kind of cloud.
+// +kubebuilder:validation:Enum=Local;Kubernetes
+type CloudKind string
+
+const (
+	// CloudLocal is a Foo cloud on a machine, served by foocloud.
+	CloudLocal CloudKind = "Local"
+	// CloudKubernetes is a namespace of a Kubernetes cluster, in which instances are Pods.
+	CloudKubernetes CloudKind = "Kubernetes"
+)
+
 // FooClusterIdentitySpec holds the endpoint of a tenant's cloud, its credentials, and who may use
 // it.
 type FooClusterIdentitySpec struct {
+	// cloud is the kind of the cloud: Local for foocloud, or Kubernetes for a namespace of a
+	// Kubernetes cluster, in which instances are Pods and load balancers are Services. It is
+	// immutable.
+	// +optional
+	// +kubebuilder:default=Local
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cloud is immutable: existing resources would not be found in another cloud; create another FooClusterIdentity (see kubectl explain fooclusteridentities.spec.cloud)"
+	Cloud CloudKind `json:"cloud,omitempty"`
+
 	// endpoint of the cloud: https://host:port, or unix:///path for a socket on the manager's
-	// machine. It is immutable: existing instances would not be found in another cloud.
+	// machine. Of a Kubernetes cluster, it is https://host:port of the API server. It is immutable:
+	// existing instances would not be found in another cloud.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=2048
@@ -32,7 +52,7 @@ type FooClusterIdentitySpec struct {
 
 	// tenant that owns the token. The cloud rejects requests with the token of another tenant, so
 	// that nothing is created for the wrong tenant, or considered missing because the wrong tenant
-	// was queried. It is immutable.
+	// was queried. Of a Kubernetes cluster, it is the namespace. It is immutable.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -47,7 +67,8 @@ type FooClusterIdentitySpec struct {
 	// +kubebuilder:validation:MaxLength=65536
 	CABundle []byte `json:"caBundle,omitempty"`
 
-	// credentialsRef names the Secret that holds the tenant's token under the key token. Its type
+	// credentialsRef names the Secret that holds the tenant's token under the key token. For a
+	// Kubernetes cluster, it is the token of a service account. The type of the Secret
 	// must be infrastructure.cluster.x-k8s.io/foocluster-identity, so that no other Secret can be
 	// used. The identity becomes the owner of the Secret: clusterctl moves both together, and
 	// deleting the identity deletes the Secret. A change of the Secret takes effect at once.
@@ -121,6 +142,7 @@ type FooClusterIdentityStatus struct {
 // +kubebuilder:metadata:labels="clusterctl.cluster.x-k8s.io="
 // +kubebuilder:metadata:labels="clusterctl.cluster.x-k8s.io/move-hierarchy="
 // +kubebuilder:printcolumn:name="Ready",type="string",JSONPath=`.status.conditions[?(@.type=="Ready")].status`,description="Whether the cloud accepts the credentials"
+// +kubebuilder:printcolumn:name="Cloud",type="string",JSONPath=".spec.cloud",description="Kind of the cloud"
 // +kubebuilder:printcolumn:name="Tenant",type="string",JSONPath=".spec.tenant",description="Tenant of the cloud"
 // +kubebuilder:printcolumn:name="Endpoint",type="string",JSONPath=".spec.endpoint",description="Endpoint of the cloud"
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp",description="Time since creation"

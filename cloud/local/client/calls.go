@@ -19,6 +19,12 @@ func (c *Client) Tenant(ctx context.Context) (api.Tenant, error) {
 	return call[api.Tenant](ctx, c, http.MethodGet, api.PathTenant, nil)
 }
 
+// Check asks the cloud whether it accepts the token.
+func (c *Client) Check(ctx context.Context) error {
+	_, err := c.Quota(ctx)
+	return err
+}
+
 // Zones implements cloud.Catalog.
 func (c *Client) Zones(ctx context.Context) ([]cloud.Zone, error) {
 	return list[cloud.Zone](ctx, c, api.PathZones)

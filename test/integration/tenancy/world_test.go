@@ -23,7 +23,6 @@ import (
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/fake"
-	cloudclient "github.com/capfoo/cluster-api-provider-foo/cloud/local/client"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/engine"
 	machinefake "github.com/capfoo/cluster-api-provider-foo/cloud/local/engine/fake"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/server"
@@ -34,6 +33,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/controllers/machinepool"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
+	"github.com/capfoo/cluster-api-provider-foo/internal/clouds"
 	"github.com/capfoo/cluster-api-provider-foo/internal/infratest"
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
@@ -111,17 +111,13 @@ func startManager(ctx context.Context) {
 	Expect(err).NotTo(HaveOccurred())
 	events := cloudevents.New(shared, nil, wait.Backoff{Duration: 10 * time.Millisecond, Factor: 1, Steps: 1})
 	Expect(mgr.Add(events)).To(Succeed())
-	clouds := cloudidentity.NewResolver(cloudidentity.Options{
+	resolver := cloudidentity.NewResolver(cloudidentity.Options{
 		Client: mgr.GetClient(), Secrets: mgr.GetAPIReader(), Default: shared, Follow: events.Follow,
-		Connect: func(account cloudidentity.Account) (cloudidentity.Connection, error) {
-			return cloudclient.NewClient(cloudclient.Options{
-				Endpoint: account.Endpoint, CA: account.CA, Tenant: account.Tenant, Token: account.Token,
-			})
-		},
+		Connect: clouds.ConnectAndManage,
 	})
-	Expect(clusteridentity.SetupWithManager(ctx, mgr, clusteridentity.Options{Checker: clouds})).To(Succeed())
-	Expect(cluster.SetupWithManager(ctx, mgr, cluster.Options{Clouds: clouds, Events: events})).To(Succeed())
-	Expect(machine.SetupWithManager(ctx, mgr, machine.Options{Clouds: clouds, Events: events})).To(Succeed())
-	Expect(machinepool.SetupWithManager(ctx, mgr, machinepool.Options{Clouds: clouds, Events: events})).To(Succeed())
+	Expect(clusteridentity.SetupWithManager(ctx, mgr, clusteridentity.Options{Checker: resolver})).To(Succeed())
+	Expect(cluster.SetupWithManager(ctx, mgr, cluster.Options{Clouds: resolver, Events: events})).To(Succeed())
+	Expect(machine.SetupWithManager(ctx, mgr, machine.Options{Clouds: resolver, Events: events})).To(Succeed())
+	Expect(machinepool.SetupWithManager(ctx, mgr, machinepool.Options{Clouds: resolver, Events: events})).To(Succeed())
 	envtestenv.RunManager(mgr)
 }

@@ -23,7 +23,8 @@ import (
 
 // flavorVariables holds a value for each variable without a default.
 var flavorVariables = map[string]string{
-	"CLUSTER_NAME": "demo", "KUBERNETES_VERSION": "v1.36.3", "CONTROL_PLANE_MACHINE_COUNT": "1", "WORKER_MACHINE_COUNT": "3",
+	"FOO_CLUSTER_IDENTITY": "outer",
+	"CLUSTER_NAME":         "demo", "KUBERNETES_VERSION": "v1.36.3", "CONTROL_PLANE_MACHINE_COUNT": "1", "WORKER_MACHINE_COUNT": "3",
 	"FOO_ETCD_ENDPOINTS": "[https://192.0.2.1:2379, https://192.0.2.2:2379]",
 }
 

@@ -41,7 +41,10 @@ func validateCloud(spec *field.Path, identity *infrav1.FooClusterIdentitySpec) f
 	endpoint, err := url.Parse(identity.Endpoint)
 	isSocket := err == nil && endpoint.Scheme == "unix" && endpoint.Host == "" && endpoint.Path != ""
 	isSecure := err == nil && endpoint.Scheme == "https" && endpoint.Host != ""
-	if !isSocket && !isSecure {
+	switch {
+	case identity.Cloud == infrav1.CloudKubernetes && !isSecure:
+		problems = append(problems, field.Invalid(spec.Child("endpoint"), identity.Endpoint, "must be https://host:port of the API server of a Kubernetes cluster"))
+	case !isSocket && !isSecure:
 		problems = append(problems, field.Invalid(spec.Child("endpoint"), identity.Endpoint, "must be https://host:port or unix:///path/of/socket"))
 	}
 	if len(identity.CABundle) > 0 && !x509.NewCertPool().AppendCertsFromPEM(identity.CABundle) {

@@ -31,8 +31,12 @@ func TestIdentities(t *testing.T) {
 		change func(*infrav1.FooClusterIdentitySpec)
 		want   string
 	}{
-		"valid":                 {func(*infrav1.FooClusterIdentitySpec) {}, ""},
-		"a socket":              {func(s *infrav1.FooClusterIdentitySpec) { s.Endpoint = "unix:///run/foocloud.sock" }, ""},
+		"valid":                {func(*infrav1.FooClusterIdentitySpec) {}, ""},
+		"a socket":             {func(s *infrav1.FooClusterIdentitySpec) { s.Endpoint = "unix:///run/foocloud.sock" }, ""},
+		"a Kubernetes cluster": {func(s *infrav1.FooClusterIdentitySpec) { s.Cloud = infrav1.CloudKubernetes }, ""},
+		"a socket of an API server": {func(s *infrav1.FooClusterIdentitySpec) {
+			s.Cloud, s.Endpoint = infrav1.CloudKubernetes, "unix:///run/foocloud.sock"
+		}, "must be https://host:port of the API server of a Kubernetes cluster"},
 		"no TLS":                {func(s *infrav1.FooClusterIdentitySpec) { s.Endpoint = "http://cloud:80" }, `spec.endpoint: Invalid value: "http://cloud:80": must be https://host:port or unix:///path/of/socket (see kubectl explain fooclusteridentities.spec.endpoint)`},
 		"no scheme":             {func(s *infrav1.FooClusterIdentitySpec) { s.Endpoint = "cloud" }, "must be https://host:port"},
 		"a socket on a host":    {func(s *infrav1.FooClusterIdentitySpec) { s.Endpoint = "unix://host/sock" }, "must be https://host:port"},
