@@ -6,6 +6,8 @@
 // Usage:
 //
 //	foonode init      run an instance; only as its first process
+//	foonode pod       turn the container of a privileged Pod into an instance, and run it
+//	foonode started   fail unless the instance's bootstrap data has succeeded
 //	foonode check     report what instances need that this machine lacks; leaves nothing behind
 //	foonode version   print the version
 //	systemctl ...     (a link to this program) ask the first process to manage a unit
@@ -18,13 +20,15 @@ import (
 
 	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/boot"
 	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/check"
+	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/pod"
 	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/systemctl"
+	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
 
 // version is the version of this program. The linker sets it.
 var version = "unknown"
 
-const usage = "usage: foonode init | foonode check | foonode version; or call it as systemctl"
+const usage = "usage: foonode init | foonode pod | foonode started | foonode check | foonode version; or call it as systemctl"
 
 func main() {
 	os.Exit(run(os.Args))
@@ -41,8 +45,12 @@ func run(args []string) int {
 	switch args[1] {
 	case "init":
 		return initialize()
+	case "pod":
+		return reported(pod.Fail(pod.Enter()))
+	case "started":
+		return reported(pod.Started(contract.ReportDir))
 	case "check":
-		return checkMachine()
+		return reported(check.Machine())
 	case "version":
 		fmt.Println("foonode", version)
 		return 0
@@ -51,8 +59,9 @@ func run(args []string) int {
 	return 2
 }
 
-func checkMachine() int {
-	if err := check.Machine(); err != nil {
+// reported prints an error, and returns the exit code.
+func reported(err error) int {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "foonode:", err)
 		return 1
 	}
@@ -64,9 +73,5 @@ func initialize() int {
 		fmt.Fprintln(os.Stderr, "foonode init runs an instance and must be its first process (PID 1)")
 		return 2
 	}
-	if err := boot.Run(boot.Console()); err != nil {
-		fmt.Fprintln(os.Stderr, "foonode:", err)
-		return 1
-	}
-	return 0
+	return reported(boot.Run(boot.Console()))
 }

@@ -47,6 +47,9 @@ const (
 	IdentityUserData = "user-data"
 	// AddressVariable is the environment variable with the address of the instance.
 	AddressVariable = "FOO_ADDRESS"
+	// TerminationVariable is the environment variable with a file for the reason why the bootstrap
+	// data failed. If it is set, the instance ends then.
+	TerminationVariable = "FOO_TERMINATION_LOG"
 )
 
 // Instance is what the cloud tells an instance about itself.

@@ -40,6 +40,8 @@ type agent struct {
 	runtime  *service.Service
 	kubelet  *service.Service
 	commands *systemctl.Server
+	// end ends the instance if its bootstrap data fails; nil if it is to go on.
+	end context.CancelCauseFunc
 }
 
 // Run runs an instance from boot to stop. It returns nil when the instance was asked to stop and
@@ -47,6 +49,8 @@ type agent struct {
 func Run(console io.Writer) error {
 	asked, ignore := signal.NotifyContext(context.Background(), unix.SIGTERM, unix.SIGINT, unix.SIGPWR)
 	defer ignore()
+	asked, end := context.WithCancelCause(asked)
+	defer end(nil)
 	log := slog.New(slog.NewTextHandler(console, nil))
 	if err := os.Setenv("PATH", contract.SearchPath); err != nil {
 		return fmt.Errorf("environment: %w", err)
@@ -58,6 +62,9 @@ func Run(console io.Writer) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	a := &agent{log: log, table: process.NewTable(), reporter: reporter}
+	if os.Getenv(contract.TerminationVariable) != "" {
+		a.end = end
+	}
 	go a.table.Reap(ctx)
 	if err := a.assemble(); err != nil {
 		a.bootstrapFailed(fmt.Errorf("the instance cannot boot: %w", err))
@@ -75,6 +82,9 @@ func Run(console io.Writer) error {
 	a.stop()
 	<-bootstrapped
 	log.Info("Instance has stopped")
+	if failed := (*failure)(nil); errors.As(context.Cause(asked), &failed) {
+		return failed
+	}
 	return nil
 }
 

@@ -74,6 +74,23 @@ func (a *agent) hurryTLSBootstrap(ctx context.Context) {
 func (a *agent) bootstrapFailed(err error) {
 	a.log.Error("Bootstrap data failed", "error", err)
 	a.warnOf(a.reporter.SetBootstrap(contract.Bootstrap{State: contract.BootstrapFailed, Message: err.Error()}))
+	if a.end == nil {
+		return
+	}
+	// Of several failures, the first is the reason.
+	if path := os.Getenv(contract.TerminationVariable); !endedBefore(path) {
+		a.warnOf(os.WriteFile(path, []byte(err.Error()), 0o600))
+	}
+	a.end(&failure{err})
+}
+
+// failure is why the bootstrap data of an instance that ends then has failed.
+type failure struct{ error }
+
+// endedBefore reports whether the reason of an end is known already.
+func endedBefore(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Size() > 0
 }
 
 func (a *agent) metadata() cloudinit.Metadata {

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -56,6 +57,26 @@ func bootstrap(t *testing.T, data string) (contract.Bootstrap, string) {
 		t.Fatal(err)
 	}
 	return status.Bootstrap, console.String()
+}
+
+func TestInstanceThatEndsWithItsBootstrapData(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "termination-log")
+	t.Setenv(contract.TerminationVariable, path)
+	reporter, err := report.New(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancelCause(t.Context())
+	a := &agent{log: slog.New(slog.DiscardHandler), reporter: reporter, end: end}
+	a.bootstrapFailed(errors.New("the reason"))
+	a.bootstrapFailed(errors.New("what followed"))
+	if got, err := os.ReadFile(path); err != nil || string(got) != "the reason" {
+		t.Errorf("termination log is %q, %v", got, err)
+	}
+	if failed := (*failure)(nil); !errors.As(context.Cause(ctx), &failed) || failed.Error() != "the reason" {
+		t.Errorf("the instance ends because of %v", context.Cause(ctx))
+	}
 }
 
 func TestBootstrapReports(t *testing.T) {
