@@ -33,7 +33,7 @@ func (c *Cloud) DrainInstance(ctx context.Context, id string) error {
 // finishDrains takes draining instances out of their load balancers if each of these has another
 // ready backend.
 func (c *Cloud) finishDrains(ctx context.Context) error {
-	draining, err := c.listPods(ctx, nil, map[string]string{drainingLabel: yes, backendLabel: yes})
+	draining, err := c.labelledPods(ctx, nil, map[string]string{drainingLabel: yes, backendLabel: yes})
 	if err != nil || len(draining) == 0 {
 		return err
 	}

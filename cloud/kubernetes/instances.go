@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -107,8 +108,11 @@ func (c *Cloud) create(ctx context.Context, offered *catalog, record cloud.Insta
 // storeUserData creates the Secret that a Pod mounts, or replaces one whose Pod was never created.
 func (c *Cloud) storeUserData(ctx context.Context, pod string, userData []byte) error {
 	secret := &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Name: pod, Labels: map[string]string{kindLabel: kindUserData}},
-		Data:       map[string][]byte{userDataKey: userData},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: pod, Labels: map[string]string{kindLabel: kindUserData},
+			Annotations: map[string]string{storedAnnotation: time.Now().UTC().Format(time.RFC3339)},
+		},
+		Data: map[string][]byte{userDataKey: userData},
 	}
 	_, err := c.secrets().Create(ctx, secret, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
@@ -186,12 +190,17 @@ func (c *Cloud) ListInstances(ctx context.Context, filter cloud.InstanceFilter) 
 // listPods returns the Pods of instances that have the tags and the labels. That there are none
 // counts only in a namespace that is set up for Foo.
 func (c *Cloud) listPods(ctx context.Context, tags cloud.Tags, more map[string]string) ([]corev1.Pod, error) {
+	pods, err := c.labelledPods(ctx, tags, more)
+	if err == nil && len(pods) == 0 {
+		return nil, c.verify(ctx)
+	}
+	return pods, err
+}
+
+func (c *Cloud) labelledPods(ctx context.Context, tags cloud.Tags, more map[string]string) ([]corev1.Pod, error) {
 	pods, err := c.pods().List(ctx, metav1.ListOptions{LabelSelector: selector(kindInstance, tags, more)})
 	if err != nil {
 		return nil, c.translate(err)
-	}
-	if len(pods.Items) == 0 {
-		return nil, c.verify(ctx)
 	}
 	return pods.Items, nil
 }

@@ -90,6 +90,25 @@ func TestTranslate(t *testing.T) {
 	NewWithT(t).Expect(isGone(foreign)).To(BeFalse(), "only the API server itself can say that something is gone")
 }
 
+// While the outer cluster cannot be reached, nothing is missing.
+func TestOutage(t *testing.T) {
+	g := NewWithT(t)
+	c, err := New(Options{Endpoint: "https://127.0.0.1:1", Namespace: "red", Token: "secret"})
+	g.Expect(err).NotTo(HaveOccurred())
+	for name, call := range map[string]func() error{
+		"get":    func() error { _, err := c.GetInstance(t.Context(), newID("pod")); return err },
+		"list":   func() error { _, err := c.ListInstances(t.Context(), cloud.InstanceFilter{}); return err },
+		"order":  func() error { _, err := c.EnsureInstance(t.Context(), cloud.InstanceSpec{Name: "one"}); return err },
+		"delete": func() error { return c.DeletePool(t.Context(), "pool") },
+		"watch":  func() error { _, err := c.Watch(t.Context()); return err },
+		"check":  func() error { return c.Check(t.Context()) },
+	} {
+		err := call()
+		g.Expect(cloud.IsUnavailable(err)).To(BeTrue(), name)
+		g.Expect(err).To(MatchError(And(ContainSubstring("endpoint https://127.0.0.1:1"), Not(ContainSubstring("secret")))), name)
+	}
+}
+
 func TestStateOfAPod(t *testing.T) {
 	ended := func(message string) []corev1.ContainerStatus {
 		return []corev1.ContainerStatus{{Name: containerName, State: corev1.ContainerState{

@@ -54,6 +54,9 @@ const (
 	machineAnnotation = prefix + "machine"
 )
 
+// storedAnnotation has the time at which user data was written last.
+const storedAnnotation = prefix + "stored"
+
 const (
 	// maxObjectName leaves room in a DNS label for the random part of an ID.
 	maxObjectName = 63 - 1 - randomLength

@@ -161,7 +161,9 @@ func (c *Cloud) sweep(ctx context.Context, now time.Time) error {
 	var problems []error
 	for i := range secrets.Items {
 		secret := &secrets.Items[i]
-		if len(secret.OwnerReferences) > 0 || now.Sub(secret.CreationTimestamp.Time) < orphanAge {
+		// A time that cannot be read is long ago.
+		stored, _ := time.Parse(time.RFC3339, secret.Annotations[storedAnnotation])
+		if len(secret.OwnerReferences) > 0 || now.Sub(stored) < orphanAge {
 			continue
 		}
 		pod, err := c.pods().Get(ctx, secret.Name, metav1.GetOptions{})

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
@@ -33,8 +34,10 @@ func (c *Cloud) Watch(ctx context.Context) (<-chan cloud.Event, error) {
 	ctx, end := context.WithCancel(ctx)
 	hub := events.NewHub()
 	var watches []*watchtools.RetryWatcher
+	// While the API server cannot be reached, a watch reports every attempt, and so do all calls.
+	quiet := klog.NewContext(ctx, logr.Discard())
 	for _, each := range c.watched() {
-		w, err := begin(ctx, each)
+		w, err := begin(quiet, each)
 		if err != nil {
 			end()
 			return nil, c.translate(err)
