@@ -139,7 +139,7 @@ func setupInfrastructure(ctx context.Context, mgr ctrl.Manager, opts *manager.Op
 	if err := manager.CheckDefinitions(ctx, mgr.GetAPIReader(), mgr.GetScheme(), kinds...); err != nil {
 		return err
 	}
-	own, err := clouds.Default(opts)
+	own, err := clouds.OfFlags(opts)
 	if err != nil {
 		return err
 	}

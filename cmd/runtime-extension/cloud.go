@@ -14,7 +14,7 @@ import (
 
 // newClouds returns a resolver that finds the cloud of a cluster.
 func newClouds(live client.Client, opts *manager.Options) (cloudidentity.Clouds, error) {
-	own, err := clouds.Default(opts)
+	own, err := clouds.OfFlags(opts)
 	if err != nil {
 		return nil, err
 	}

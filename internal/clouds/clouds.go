@@ -18,9 +18,9 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/manager"
 )
 
-// Default returns the cloud that the flags name. It does not connect yet. Its error describes what
+// OfFlags returns the cloud that the flags name. It does not connect yet. Its error describes what
 // is wrong with the flags.
-func Default(opts *manager.Options) (cloudidentity.Connection, error) {
+func OfFlags(opts *manager.Options) (cloudidentity.Connection, error) {
 	found, err := connect(infrav1.CloudKind(opts.Cloud), account{
 		endpoint: opts.CloudEndpoint, tokenFile: opts.CloudTokenFile, caFile: opts.CloudCAFile, namespace: opts.CloudNamespace,
 	})

@@ -49,9 +49,9 @@ func TestIdentityChoosesTheKindOfCloud(t *testing.T) {
 
 func TestFlagsChooseTheDefault(t *testing.T) {
 	g := NewWithT(t)
-	found, err := Default(&manager.Options{Cloud: "Kubernetes", CloudEndpoint: "https://outer:6443", CloudNamespace: "machines", CloudTokenFile: "/token"})
+	found, err := OfFlags(&manager.Options{Cloud: "Kubernetes", CloudEndpoint: "https://outer:6443", CloudNamespace: "machines", CloudTokenFile: "/token"})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(found).To(BeAssignableToTypeOf(&kubernetes.Cloud{}))
-	_, err = Default(&manager.Options{Cloud: "Kubernetes", CloudEndpoint: "https://outer:6443", CloudNamespace: "a.b", CloudTokenFile: "/token"})
+	_, err = OfFlags(&manager.Options{Cloud: "Kubernetes", CloudEndpoint: "https://outer:6443", CloudNamespace: "a.b", CloudTokenFile: "/token"})
 	g.Expect(err).To(MatchError(ContainSubstring(`cloud: namespace "a.b"`)))
 }
