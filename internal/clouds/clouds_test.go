@@ -4,6 +4,8 @@
 package clouds
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -49,9 +51,11 @@ func TestIdentityChoosesTheKindOfCloud(t *testing.T) {
 
 func TestFlagsChooseTheDefault(t *testing.T) {
 	g := NewWithT(t)
-	found, err := OfFlags(&manager.Options{Cloud: "Kubernetes", CloudEndpoint: "https://outer:6443", CloudNamespace: "machines", CloudTokenFile: "/token"})
+	token := filepath.Join(t.TempDir(), "token")
+	g.Expect(os.WriteFile(token, []byte("t"), 0o600)).To(Succeed())
+	found, err := OfFlags(&manager.Options{Cloud: "Kubernetes", CloudEndpoint: "https://outer:6443", CloudNamespace: "machines", CloudTokenFile: token})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(found).To(BeAssignableToTypeOf(&kubernetes.Cloud{}))
-	_, err = OfFlags(&manager.Options{Cloud: "Kubernetes", CloudEndpoint: "https://outer:6443", CloudNamespace: "a.b", CloudTokenFile: "/token"})
+	_, err = OfFlags(&manager.Options{Cloud: "Kubernetes", CloudEndpoint: "https://outer:6443", CloudNamespace: "a.b", CloudTokenFile: token})
 	g.Expect(err).To(MatchError(ContainSubstring(`cloud: namespace "a.b"`)))
 }

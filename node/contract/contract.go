@@ -47,9 +47,11 @@ const (
 	IdentityUserData = "user-data"
 	// AddressVariable is the environment variable with the address of the instance.
 	AddressVariable = "FOO_ADDRESS"
-	// TerminationVariable is the environment variable with a file for the reason why the bootstrap
-	// data failed. If it is set, the instance ends then.
-	TerminationVariable = "FOO_TERMINATION_LOG"
+	// EndVariable is an environment variable. If it is set, the instance ends when its bootstrap
+	// data fails, and leaves the reason in TerminationLog.
+	EndVariable = "FOO_END_ON_FAILURE"
+	// TerminationLog is where Kubernetes looks for the last message of a container.
+	TerminationLog = "/dev/termination-log"
 )
 
 // Instance is what the cloud tells an instance about itself.

@@ -40,8 +40,10 @@ type agent struct {
 	runtime  *service.Service
 	kubelet  *service.Service
 	commands *systemctl.Server
-	// end ends the instance if its bootstrap data fails; nil if it is to go on.
-	end context.CancelCauseFunc
+	// end ends the instance if its bootstrap data fails, whose reason goes to the file
+	// terminationLog; nil if the instance is to go on.
+	end            context.CancelCauseFunc
+	terminationLog string
 }
 
 // Run runs an instance from boot to stop. It returns nil when the instance was asked to stop and
@@ -62,8 +64,8 @@ func Run(console io.Writer) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	a := &agent{log: log, table: process.NewTable(), reporter: reporter}
-	if os.Getenv(contract.TerminationVariable) != "" {
-		a.end = end
+	if os.Getenv(contract.EndVariable) != "" {
+		a.end, a.terminationLog = end, contract.TerminationLog
 	}
 	go a.table.Reap(ctx)
 	if err := a.assemble(); err != nil {

@@ -78,8 +78,8 @@ func (a *agent) bootstrapFailed(err error) {
 		return
 	}
 	// Of several failures, the first is the reason.
-	if path := os.Getenv(contract.TerminationVariable); !endedBefore(path) {
-		a.warnOf(os.WriteFile(path, []byte(err.Error()), 0o600))
+	if !endedBefore(a.terminationLog) {
+		a.warnOf(os.WriteFile(a.terminationLog, []byte(err.Error()), 0o600))
 	}
 	a.end(&failure{err})
 }

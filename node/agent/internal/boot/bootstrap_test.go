@@ -62,13 +62,12 @@ func bootstrap(t *testing.T, data string) (contract.Bootstrap, string) {
 func TestInstanceThatEndsWithItsBootstrapData(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "termination-log")
-	t.Setenv(contract.TerminationVariable, path)
 	reporter, err := report.New(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, end := context.WithCancelCause(t.Context())
-	a := &agent{log: slog.New(slog.DiscardHandler), reporter: reporter, end: end}
+	a := &agent{log: slog.New(slog.DiscardHandler), reporter: reporter, end: end, terminationLog: path}
 	a.bootstrapFailed(errors.New("the reason"))
 	a.bootstrapFailed(errors.New("what followed"))
 	if got, err := os.ReadFile(path); err != nil || string(got) != "the reason" {

@@ -71,7 +71,7 @@ func hierarchies(listed string) []string {
 func mountHierarchy(folder, controllers string) error {
 	name := strings.TrimPrefix(controllers, "name=")
 	path := filepath.Join(folder, name)
-	if err := os.Mkdir(path, 0o755); err != nil {
+	if err := os.Mkdir(path, 0o750); err != nil {
 		return err
 	}
 	if err := unix.Mount("cgroup", path, "cgroup", cgroupFlags, controllers); err != nil {

@@ -15,8 +15,6 @@ import (
 )
 
 const (
-	// terminationLog is where Kubernetes looks for the last message of a container.
-	terminationLog = "/dev/termination-log"
 	// runSize and tempSize limit the file systems in memory.
 	runSize  = "256m"
 	tempSize = "1g"
@@ -53,13 +51,13 @@ func Enter() error {
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
-	err = unix.Exec(program, []string{contract.AgentName, "init"}, append(os.Environ(), contract.TerminationVariable+"="+terminationLog))
+	err = unix.Exec(program, []string{contract.AgentName, "init"}, append(os.Environ(), contract.EndVariable+"=true"))
 	return fmt.Errorf("start %s: %w", program, err)
 }
 
 // Fail leaves a message about what keeps the instance from starting where Kubernetes looks for it.
 func Fail(problem error) error {
-	if err := os.WriteFile(terminationLog, []byte(problem.Error()), 0o600); err != nil {
+	if err := os.WriteFile(contract.TerminationLog, []byte(problem.Error()), 0o600); err != nil {
 		return errors.Join(problem, err)
 	}
 	return problem

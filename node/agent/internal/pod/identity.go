@@ -56,7 +56,7 @@ func identify(root string, instance *contract.Instance, identity string) error {
 		"/etc/machine-id":     {[]byte(hex.EncodeToString(sum[:])[:machineIDLength] + "\n"), 0o644},
 	} {
 		path = filepath.Join(root, path)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, file.text, file.mode)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o750), os.WriteFile(path, file.text, file.mode)); err != nil {
 			return err
 		}
 	}
@@ -76,7 +76,7 @@ func nameHost(path string, instance *contract.Instance) error {
 	}
 	short, _, _ := strings.Cut(instance.Hostname, ".")
 	text = append(text, fmt.Sprintf("%s\t%s %s\n", instance.Address, instance.Hostname, short)...)
-	return os.WriteFile(path, text, 0o644)
+	return os.WriteFile(path, text, 0o600) // the file exists, so its mode stays
 }
 
 // Started returns an error unless the report in the folder says that the bootstrap data has
