@@ -132,13 +132,8 @@ func (c *Config) validate() error {
 	if len(c.InstanceTypes) == 0 || len(c.Images) == 0 {
 		return fmt.Errorf("instanceTypes has %d entries and images has %d, want at least one of each", len(c.InstanceTypes), len(c.Images))
 	}
-	for i, size := range c.InstanceTypes {
-		if size.Name == "" || size.CPUs < 1 || size.Memory.Sign() <= 0 {
-			return fmt.Errorf("instanceTypes[%d] has name %q, cpus %d and memory %s, want a name, at least 1 CPU, and memory", i, size.Name, size.CPUs, size.Memory.String())
-		}
-		if c.Pods.StorageClassName != "" && size.Disk.Sign() <= 0 {
-			return fmt.Errorf("instanceTypes[%d] has no disk, which pods.storageClassName requires", i)
-		}
+	if err := c.validateTypes(); err != nil {
+		return err
 	}
 	for i, image := range c.Images {
 		if image.KubernetesVersion == "" || image.Image == "" {
@@ -147,6 +142,18 @@ func (c *Config) validate() error {
 	}
 	if kind := c.serviceType(); kind != corev1.ServiceTypeClusterIP && kind != corev1.ServiceTypeLoadBalancer {
 		return fmt.Errorf("services.type is %q, want %s or %s", kind, corev1.ServiceTypeClusterIP, corev1.ServiceTypeLoadBalancer)
+	}
+	return nil
+}
+
+func (c *Config) validateTypes() error {
+	for i, size := range c.InstanceTypes {
+		if size.Name == "" || size.CPUs < 1 || size.Memory.Sign() <= 0 {
+			return fmt.Errorf("instanceTypes[%d] has name %q, cpus %d and memory %s, want a name, at least 1 CPU, and memory", i, size.Name, size.CPUs, size.Memory.String())
+		}
+		if c.Pods.StorageClassName != "" && size.Disk.Sign() <= 0 {
+			return fmt.Errorf("instanceTypes[%d] has no disk, which pods.storageClassName requires", i)
+		}
 	}
 	return nil
 }

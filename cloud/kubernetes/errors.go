@@ -30,12 +30,13 @@ func (c *Cloud) translate(err error) error {
 	case !errors.As(err, &typed):
 		return &cloud.UnavailableError{Message: fmt.Sprintf("endpoint %s: %v", c.endpoint, transportProblem(err))}
 	}
-	status := typed.Status()
-	switch seconds, asked := apierrors.SuggestsClientDelay(err); {
+	return c.translateStatus(err, typed.Status())
+}
+
+func (c *Cloud) translateStatus(err error, status metav1.Status) error {
+	switch {
 	case apierrors.IsTooManyRequests(err):
-		if !asked {
-			seconds = 0
-		}
+		seconds, _ := apierrors.SuggestsClientDelay(err)
 		return &cloud.ThrottledError{RetryAfter: time.Duration(seconds) * time.Second}
 	case foreign(err):
 		return &cloud.UnavailableError{Message: fmt.Sprintf("endpoint %s answers, but not as a Kubernetes API server: %s", c.endpoint, status.Message)}

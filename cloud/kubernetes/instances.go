@@ -34,7 +34,7 @@ func (c *Cloud) EnsureInstance(ctx context.Context, spec cloud.InstanceSpec) (cl
 	if err != nil {
 		return cloud.Instance{}, err
 	}
-	if err := cmp.Or(offered.Catalog.Instance(spec), rules.Image("", spec.InstanceTemplate, offered.images), checkUserData("userData", spec.UserData)); err != nil {
+	if err := cmp.Or(offered.Instance(spec), rules.Image("", spec.InstanceTemplate, offered.images), checkUserData("userData", spec.UserData)); err != nil {
 		return cloud.Instance{}, err
 	}
 	if spec.Zone == "" {

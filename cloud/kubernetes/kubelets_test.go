@@ -74,7 +74,8 @@ func (k *kubelets) act(ctx context.Context, pod *corev1.Pod) error {
 		if gone != nil || isDeleting(now) {
 			return gone
 		}
-		return err
+		k.t.Errorf("Pod %s cannot start: %v", pod.Name, err)
+		return nil
 	}
 	pod.Status.Phase = corev1.PodRunning
 	pod.Status.PodIP = fmt.Sprintf("10.9.%d.%d", k.address.Load()/250, k.address.Add(1)%250+1)
@@ -108,7 +109,7 @@ func (k *kubelets) mount(ctx context.Context, pod *corev1.Pod) error {
 				continue
 			}
 			if _, err := k.outer.CoreV1().Secrets(pod.Namespace).Get(ctx, source.Secret.Name, metav1.GetOptions{}); err != nil {
-				return fmt.Errorf("volume %s: %v", volume.Name, err)
+				return fmt.Errorf("volume %s: %w", volume.Name, err)
 			}
 		}
 	}

@@ -132,7 +132,8 @@ func container(offered *catalog, record cloud.Instance, size InstanceType) corev
 	if len(requests) == 0 {
 		requests = limits
 	}
-	mounts := []corev1.VolumeMount{{Name: identityVolume, MountPath: contract.IdentityDir, ReadOnly: true}}
+	mounts := make([]corev1.VolumeMount, 0, 1+len(diskFolders))
+	mounts = append(mounts, corev1.VolumeMount{Name: identityVolume, MountPath: contract.IdentityDir, ReadOnly: true})
 	for _, name := range slices.Sorted(maps.Keys(diskFolders)) {
 		mounts = append(mounts, corev1.VolumeMount{Name: diskVolume, SubPath: name, MountPath: diskFolders[name]})
 	}

@@ -61,6 +61,11 @@ type pool struct {
 
 func (p *pool) userData() []byte { return p.secret.Data[userDataKey] }
 
+// sameAs reports whether the pool has the tags and the template of a spec.
+func (p *pool) sameAs(spec cloud.PoolSpec) bool {
+	return p.SameTemplate(spec) && p.Tags.Equal(spec.Tags) && string(p.userData()) == string(spec.Template.UserData)
+}
+
 func (p *pool) version() string { return strconv.FormatInt(p.Changes, 10) }
 
 // view returns the pool as callers see it, with the Pods that it has.
@@ -165,12 +170,10 @@ func (c *Cloud) EnsurePool(ctx context.Context, spec cloud.PoolSpec, version str
 	if err != nil {
 		return cloud.Pool{}, err
 	}
-	for _, err := range []error{
-		offered.Catalog.Pool(spec), rules.Image("template.", spec.Template, offered.images), checkUserData("template.userData", spec.Template.UserData),
-	} {
-		if err != nil {
-			return cloud.Pool{}, err
-		}
+	if err := cmp.Or(
+		offered.Pool(spec), rules.Image("template.", spec.Template, offered.images), checkUserData("template.userData", spec.Template.UserData),
+	); err != nil {
+		return cloud.Pool{}, err
 	}
 	result, err := c.changePool(ctx, spec.Name, func(p *pool) (*pool, bool, error) {
 		switch {
@@ -179,7 +182,7 @@ func (c *Cloud) EnsurePool(ctx context.Context, spec cloud.PoolSpec, version str
 		case p == nil:
 			p, err := c.newPool(ctx, spec)
 			return p, true, err
-		case p.Deleting || p.SameTemplate(spec) && p.Tags.Equal(spec.Tags) && string(p.userData()) == string(spec.Template.UserData):
+		case p.Deleting || p.sameAs(spec):
 			return p, false, nil
 		case p.version() != version:
 			return nil, false, &cloud.ConflictError{Kind: errorKindPool, Name: spec.Name}

@@ -89,7 +89,7 @@ func (o *Options) validateCloud() error {
 // invalid.
 func (o *Options) validateCloudOf(role Provider) error {
 	secure := strings.HasPrefix(o.CloudEndpoint, "https://")
-	if err := o.validateKindOfCloud(secure); err != nil {
+	if err := o.validateKindOfCloud(); err != nil {
 		return err
 	}
 	if !secure && !strings.HasPrefix(o.CloudEndpoint, "unix:///") {
@@ -106,7 +106,7 @@ func (o *Options) validateCloudOf(role Provider) error {
 }
 
 // validateKindOfCloud returns an error if the settings do not fit the kind of the cloud.
-func (o *Options) validateKindOfCloud(secure bool) error {
+func (o *Options) validateKindOfCloud() error {
 	switch o.Cloud {
 	case localCloud:
 		if o.CloudNamespace != "" {
@@ -116,7 +116,7 @@ func (o *Options) validateKindOfCloud(secure bool) error {
 		if problems := validation.IsDNS1123Label(o.CloudNamespace); len(problems) > 0 {
 			return fmt.Errorf("--cloud-namespace is %q, want the name of a namespace for --cloud=%s: %s", o.CloudNamespace, o.Cloud, strings.Join(problems, ", "))
 		}
-		if !secure {
+		if !strings.HasPrefix(o.CloudEndpoint, "https://") {
 			return fmt.Errorf("--cloud-endpoint is %q, want https://host:port of an API server for --cloud=%s", o.CloudEndpoint, o.Cloud)
 		}
 	default:

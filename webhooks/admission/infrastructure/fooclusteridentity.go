@@ -38,19 +38,27 @@ func identityRules() admission.Rules[*infrav1.FooClusterIdentity] {
 
 func validateCloud(spec *field.Path, identity *infrav1.FooClusterIdentitySpec) field.ErrorList {
 	var problems field.ErrorList
-	endpoint, err := url.Parse(identity.Endpoint)
-	isSocket := err == nil && endpoint.Scheme == "unix" && endpoint.Host == "" && endpoint.Path != ""
-	isSecure := err == nil && endpoint.Scheme == "https" && endpoint.Host != ""
-	switch {
-	case identity.Cloud == infrav1.CloudKubernetes && !isSecure:
-		problems = append(problems, field.Invalid(spec.Child("endpoint"), identity.Endpoint, "must be https://host:port of the API server of a Kubernetes cluster"))
-	case !isSocket && !isSecure:
-		problems = append(problems, field.Invalid(spec.Child("endpoint"), identity.Endpoint, "must be https://host:port or unix:///path/of/socket"))
+	if problem := endpointProblem(identity); problem != "" {
+		problems = append(problems, field.Invalid(spec.Child("endpoint"), identity.Endpoint, problem))
 	}
 	if len(identity.CABundle) > 0 && !x509.NewCertPool().AppendCertsFromPEM(identity.CABundle) {
 		problems = append(problems, field.Invalid(spec.Child("caBundle"), fmt.Sprintf("%d bytes", len(identity.CABundle)), "must contain a certificate in PEM format"))
 	}
 	return problems
+}
+
+// endpointProblem returns what is wrong with the endpoint of an identity; empty if nothing is.
+func endpointProblem(identity *infrav1.FooClusterIdentitySpec) string {
+	endpoint, err := url.Parse(identity.Endpoint)
+	isSocket := err == nil && endpoint.Scheme == "unix" && endpoint.Host == "" && endpoint.Path != ""
+	isSecure := err == nil && endpoint.Scheme == "https" && endpoint.Host != ""
+	switch {
+	case identity.Cloud == infrav1.CloudKubernetes && !isSecure:
+		return "must be https://host:port of the API server of a Kubernetes cluster"
+	case !isSocket && !isSecure:
+		return "must be https://host:port or unix:///path/of/socket"
+	}
+	return ""
 }
 
 // unwiseIdentityRef warns if the identity does not allow the namespace. The controllers enforce

@@ -5,6 +5,8 @@ package boot
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 
@@ -77,20 +79,24 @@ func (a *agent) bootstrapFailed(err error) {
 	if a.end == nil {
 		return
 	}
-	// Of several failures, the first is the reason.
-	if !endedBefore(a.terminationLog) {
-		a.warnOf(os.WriteFile(a.terminationLog, []byte(err.Error()), 0o600))
-	}
+	a.warnOf(leaveReason(a.terminationLog, err.Error()))
 	a.end(&failure{err})
 }
 
 // failure is why the bootstrap data of an instance that ends then has failed.
 type failure struct{ error }
 
-// endedBefore reports whether the reason of an end is known already.
-func endedBefore(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Size() > 0
+// leaveReason writes why an instance ends, unless an earlier reason is there.
+func leaveReason(path, reason string) error {
+	if info, err := os.Stat(path); err == nil && info.Size() > 0 {
+		return nil
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("reason of the end: %w", err)
+	}
+	_, err = file.WriteString(reason)
+	return errors.Join(err, file.Close())
 }
 
 func (a *agent) metadata() cloudinit.Metadata {

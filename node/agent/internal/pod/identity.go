@@ -74,9 +74,13 @@ func nameHost(path string, instance *contract.Instance) error {
 			return nil
 		}
 	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
 	short, _, _ := strings.Cut(instance.Hostname, ".")
-	text = append(text, fmt.Sprintf("%s\t%s %s\n", instance.Address, instance.Hostname, short)...)
-	return os.WriteFile(path, text, 0o600) // the file exists, so its mode stays
+	_, err = fmt.Fprintf(file, "%s\t%s %s\n", instance.Address, instance.Hostname, short)
+	return errors.Join(err, file.Close())
 }
 
 // Started returns an error unless the report in the folder says that the bootstrap data has
