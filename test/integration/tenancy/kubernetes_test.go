@@ -54,6 +54,7 @@ func newOuterTenant(ctx context.Context) *tenant {
 
 var _ = Describe("One manager with both kinds of cloud", Ordered, func() {
 	var outer, blue *tenant
+	var ofBlue *infrav1.FooCluster
 	var fooMachine *infrav1.FooMachine
 
 	pods := func(ctx context.Context) []corev1.Pod {
@@ -66,7 +67,7 @@ var _ = Describe("One manager with both kinds of cloud", Ordered, func() {
 	It("uses for each cluster the cloud that its identity names", func(ctx SpecContext) {
 		outer, blue = newOuterTenant(ctx), newTenant(ctx, "blue")
 		Eventually(outer.ready(ctx)).Should(HavePrefix("True"))
-		_, ofBlue := blue.cluster(ctx, blue.namespace)
+		_, ofBlue = blue.cluster(ctx, blue.namespace)
 		owner, ofOuter := outer.cluster(ctx, outer.namespace)
 		Eventually(condition(ctx, ofBlue, infrav1.FooClusterReadyCondition)).Should(HavePrefix("True"))
 		Eventually(condition(ctx, ofOuter, infrav1.FooClusterReadyCondition)).Should(HavePrefix("True"))
@@ -124,5 +125,9 @@ var _ = Describe("One manager with both kinds of cloud", Ordered, func() {
 			return apierrors.IsNotFound(c.Get(ctx, client.ObjectKeyFromObject(fooMachine), fooMachine))
 		}).Should(BeTrue())
 		Expect(pods(ctx)).To(BeEmpty())
+
+		By("deleting the cluster on the local cloud, whose tenant other stories use")
+		Expect(c.Delete(ctx, ofBlue)).To(Succeed())
+		Eventually(func() []cloud.LoadBalancer { return blue.balancers(ctx) }).ShouldNot(ContainElement(HaveField("Address", ofBlue.Spec.ControlPlaneEndpoint.Host)))
 	})
 })
