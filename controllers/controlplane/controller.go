@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
@@ -140,7 +141,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 // begin returns no report if there is nothing to do now: no Cluster owns the FooControlPlane yet,
 // it is paused, or it was just written and will be read again.
 func (r *Reconciler) begin(ctx context.Context, controlPlane *controlplanev1.FooControlPlane) (*clusterv1.Cluster, *report.Report, error) {
-	cluster, err := util.GetOwnerCluster(ctx, r.client, controlPlane.ObjectMeta)
+	cluster, err := r.ownerCluster(ctx, controlPlane)
 	if err != nil || cluster == nil {
 		return nil, nil, err
 	}
@@ -149,6 +150,24 @@ func (r *Reconciler) begin(ctx context.Context, controlPlane *controlplanev1.Foo
 	}
 	written, err := r.reporter.Begin(ctx, cluster, controlPlane)
 	return cluster, written, err
+}
+
+// ownerCluster returns the Cluster of a FooControlPlane, or nil if it has none yet. A Cluster is
+// deleted after its control plane, but somebody may have removed its finalizers. What is left of it
+// is enough to delete the control plane, which would otherwise stay forever.
+func (r *Reconciler) ownerCluster(ctx context.Context, controlPlane *controlplanev1.FooControlPlane) (*clusterv1.Cluster, error) {
+	cluster, err := util.GetOwnerCluster(ctx, r.client, controlPlane.ObjectMeta)
+	if !apierrors.IsNotFound(err) || controlPlane.DeletionTimestamp.IsZero() {
+		return cluster, err
+	}
+	gone := &clusterv1.Cluster{}
+	gone.Namespace = controlPlane.Namespace
+	for _, owner := range controlPlane.OwnerReferences {
+		if owner.Kind == clusterv1.ClusterKind {
+			gone.Name = owner.Name
+		}
+	}
+	return gone, nil
 }
 
 // prepare starts watches and writes what Machines need before they can be created.

@@ -139,6 +139,19 @@ var _ = Describe("Life", func() {
 		}).Should(BeTrue())
 	})
 
+	It("deletes its Machines and itself also after its Cluster", func(ctx SpecContext) {
+		f := newFixture(ctx)
+		f.provision(ctx)
+		f.initialize(ctx)
+		Expect(c.Delete(ctx, f.cluster)).To(Succeed())
+		seen(ctx, f.cluster)
+		Expect(c.Delete(ctx, f.controlPlane)).To(Succeed())
+		Eventually(func() bool {
+			return apierrors.IsNotFound(c.Get(ctx, client.ObjectKeyFromObject(f.controlPlane), f.controlPlane))
+		}).Should(BeTrue())
+		Expect(f.machines(ctx)).To(BeEmpty())
+	})
+
 	It("writes nothing once it is settled", func(ctx SpecContext) {
 		f := newFixture(ctx)
 		f.provision(ctx)
