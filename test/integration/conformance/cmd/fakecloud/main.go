@@ -30,7 +30,7 @@ import (
 
 const (
 	tenant = "default"
-	token  = "token-of-the-fake-cloud" //nolint:gosec // it protects nothing
+	token  = "token-of-the-fake-cloud"
 )
 
 // bootstrapped are machines whose bootstrap succeeds as soon as they start.
@@ -51,8 +51,9 @@ func main() {
 	version := flag.String("kubernetes-version", "", "Kubernetes version of the only image")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, *folder, *health, *version); err != nil {
+	err := run(ctx, *folder, *health, *version)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "fakecloud:", err)
 		os.Exit(1)
 	}
