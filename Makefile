@@ -14,6 +14,7 @@ ARGS ?=
 FUZZTIME ?= 10s
 # Time limit for all stories together; raise it on emulated machines, which are slower.
 E2E_TIMEOUT ?= 75m
+UPSTREAM_TIMEOUT ?= 6h
 HISTORIES ?= 1000000
 FOCUS ?=
 SHARD ?=
@@ -31,6 +32,8 @@ NATIVE := $(shell go env GOHOSTARCH)
 TOOLS := $(BIN)/tools
 # The other providers of a management cluster, for this machine's architecture.
 PROVIDERS := $(BIN)/native/$(NATIVE)/providers
+# What Cluster API's own specs install besides, and what they report.
+UPSTREAM := $(BIN)/upstream
 # Programs, tests and the linter share one setting, so that each package is compiled once. Commits
 # are not recorded: no program reports its own, and git refuses to tell root the commit of another
 # user's clone.
@@ -87,6 +90,7 @@ test-unit: prerequisites ## Run the unit tests
 	$(GO_TEST) -timeout 30m ./...
 	cd bench && $(GO_TEST) ./...
 	cd conformance && $(GO_TEST) ./...
+	cd test/upstream && $(GO_TEST) ./...
 	cd node/agent && $(GO_TEST) ./...
 	cd node/kubernetes && go test ./preflight
 
@@ -142,6 +146,12 @@ conformance: programs conformance-parts ## Run the Kubernetes conformance tests 
 conformance-report: conformance-parts ## Write docs/conformance from the results of the conformance tests
 	go run ./test/conformance report
 
+# Clusters of the specs are in a network of their own, so it can run beside a quick start.
+.PHONY: upstream
+upstream: upstream-parts $(UPSTREAM)/specs.test ## Run Cluster API's own specs on real machines (FOCUS='Quick start' selects), and write bin/upstream/junit.xml
+	cd test/upstream && $(UPSTREAM)/specs.test -ginkgo.v -ginkgo.fail-on-empty -ginkgo.focus='$(FOCUS)' -ginkgo.timeout=$(UPSTREAM_TIMEOUT) \
+		-ginkgo.junit-report=$(UPSTREAM)/junit.xml $(ARGS)
+
 .PHONY: bench
 bench: all-versions programs in-memory-provider kubeadm-control-plane bench-program ## Compare Foo, bare kubeadm, the in-memory provider, both kinds of control plane, and pools of 500 and 2,000
 	$(BIN)/bench $(ARGS)
@@ -151,7 +161,7 @@ lint: prerequisites $(TOOLS)/golangci-lint ## Check style, bugs and import rules
 	@hack/prerequisites.sh shellcheck
 	shellcheck packaging/*.sh
 	$(TOOLS)/golangci-lint run ./...
-	for module in bench conformance node/agent node/flannel; do (cd $$module && $(TOOLS)/golangci-lint run --config '$(CURDIR)/.golangci.yml' ./...); done
+	for module in bench conformance test/upstream node/agent node/flannel; do (cd $$module && $(TOOLS)/golangci-lint run --config '$(CURDIR)/.golangci.yml' ./...); done
 	test -z "$$(gofmt -l node)"
 
 ##@ Generate
@@ -315,6 +325,23 @@ $(PROVIDERS): hack/tools/cert-manager.mod hack/build-cert-manager.sh hack/build-
 	@mkdir -p $(BIN)/native/$(NATIVE) && ln -sfn $(TOOLS) $(BIN)/native/$(NATIVE)/
 	@hack/build-providers.sh $(NATIVE) $(BIN)/manifests $(BIN)/native/$(NATIVE) && touch $@
 
+# What Cluster API's specs need besides: more providers, a newer version of Foo, the image of their Pods, and flavors.
+# The specs read every control plane's spec as that of a KubeadmControlPlane.
+UPSTREAM_PROGRAMS := $(UPSTREAM)/programs/$(NATIVE)
+
+.PHONY: upstream-parts
+upstream-parts: management all-versions $(TOOLS)/kubeadm-control-plane $(TOOLS)/test-extension
+	@mkdir -p $(UPSTREAM_PROGRAMS) $(UPSTREAM)/images
+	@ln -sfn $(BIN)/manager $(BIN)/runtime-extension $(BIN)/etcd-snapshot $(TOOLS) $(UPSTREAM_PROGRAMS)/
+	@go run ./hack/manifests --test-extension --output $(BIN)/manifests
+	@hack/build-providers.sh $(NATIVE) $(BIN)/manifests $(UPSTREAM_PROGRAMS) control-plane-kubeadm runtime-extension-test-extension
+	@go run ./hack/release --version $(NEXT_RELEASE) --output $(UPSTREAM) --programs $(UPSTREAM)/programs --architectures $(NATIVE) --providers
+	@go run ./node/store images --system $(BIN)/system --extra registry.k8s.io/pause:3.10.1 --output $(UPSTREAM)/images/pods.tar
+	@hack/upstream-flavors.sh $(UPSTREAM) $(NEXT_RELEASE) $(KUBEBUILDER_ASSETS)/kubectl
+
+$(UPSTREAM)/specs.test: FORCE
+	@cd test/upstream && $(GO_TEST) -tags e2e -c -o $@ .
+
 .PHONY: capi
 capi: $(TOOLS)/core $(TOOLS)/kubeadm-bootstrap $(TOOLS)/clusterctl $(BIN)/manifests/.current
 	@:
@@ -371,6 +398,9 @@ $(TOOLS)/kubeadm-control-plane: hack/tools/go.mod
 
 $(TOOLS)/clusterctl: hack/tools/go.mod
 	$(TOOL_BUILD) -o $@ sigs.k8s.io/cluster-api/cmd/clusterctl
+
+$(TOOLS)/test-extension: test/upstream/go.mod
+	@cd test/upstream && echo 'building $(@F)' && $(GO_BUILD) -o $@ sigs.k8s.io/cluster-api/test/extension
 
 $(TOOLS)/in-memory-provider: hack/tools/inmemory.mod
 	$(TOOL_BUILD) -modfile=inmemory.mod -o $@ sigs.k8s.io/cluster-api/test/infrastructure/docker

@@ -31,6 +31,7 @@ var (
 	clusterAPI  = source{module: "sigs.k8s.io/cluster-api", modfile: "go.mod"}
 	certManager = source{module: "github.com/cert-manager/cert-manager", modfile: "hack/tools/cert-manager.mod"}
 	inMemory    = source{module: "sigs.k8s.io/cluster-api/test", modfile: "hack/tools/inmemory.mod"}
+	upstream    = source{module: "sigs.k8s.io/cluster-api/test", modfile: "test/upstream/go.mod"}
 )
 
 // manifest is what a file to write consists of: files, or kustomizations to build.
@@ -39,11 +40,16 @@ type manifest struct {
 	paths  []string
 }
 
-// inMemoryManifests are of a provider that only tests use, so the quickstart does not download its
-// module.
-var inMemoryManifests = map[string]manifest{
-	"infrastructure-in-memory/infrastructure-components.yaml": {inMemory, []string{"infrastructure/docker/config/default"}},
-}
+// These are of providers that only tests use, so the quickstart does not download their module.
+var (
+	inMemoryManifests = map[string]manifest{
+		"infrastructure-in-memory/infrastructure-components.yaml": {inMemory, []string{"infrastructure/docker/config/default"}},
+	}
+	extensionManifests = map[string]manifest{
+		"runtime-extension-test-extension/runtime-extension-components.yaml": {upstream, []string{"extension/config/default"}},
+		"runtime-extension-test-extension/metadata.yaml":                     {clusterAPI, []string{"metadata.yaml"}},
+	}
+)
 
 // manifests maps each file to write to its contents.
 var manifests = map[string]manifest{
@@ -68,9 +74,13 @@ var manifests = map[string]manifest{
 func main() {
 	output := flag.String("output", "bin/manifests", "folder to write to")
 	onlyInMemory := flag.Bool("in-memory", false, "write only the components of Cluster API's in-memory provider")
+	onlyExtension := flag.Bool("test-extension", false, "write only the components of Cluster API's test extension")
 	flag.Parse()
-	if *onlyInMemory {
+	switch {
+	case *onlyInMemory:
 		manifests = inMemoryManifests
+	case *onlyExtension:
+		manifests = extensionManifests
 	}
 	if err := run(*output); err != nil {
 		fmt.Fprintln(os.Stderr, "manifests:", err)

@@ -30,15 +30,24 @@ type images struct {
 }
 
 func (i images) write(ctx context.Context, versions []string) error {
+	if len(versions) == 0 && len(i.extra) == 0 {
+		return errors.New("no image to write: name a Kubernetes version, or an image with --extra")
+	}
 	files, _, err := image.ReadSystem(i.system)
 	if err != nil {
 		return err
 	}
 	components := image.Components{
 		Architecture: i.architecture, Pause: filepath.Join(i.system, pauseProgram),
-		System: &image.Layer{Content: "the operating system of nodes", Files: slices.DeleteFunc(files, ofNodes), Plain: true},
+		System:     &image.Layer{Content: "the operating system of nodes", Files: slices.DeleteFunc(files, ofNodes), Plain: true},
+		Kubernetes: &image.Layer{Plain: true},
 	}
 	made := map[string]image.Image{}
+	if len(versions) == 0 {
+		if err := i.addReferences(made, components, i.extra); err != nil {
+			return err
+		}
+	}
 	for _, version := range versions {
 		if err := i.add(ctx, made, components, version); err != nil {
 			return fmt.Errorf("images of Kubernetes %s: %w", version, err)
@@ -70,16 +79,22 @@ func (i images) add(ctx context.Context, made map[string]image.Image, components
 	if err != nil {
 		return err
 	}
-	for _, reference := range slices.Concat(references, i.extra) {
+	return i.addReferences(made, components, slices.Concat(references, i.extra))
+}
+
+func (i images) addReferences(made map[string]image.Image, components image.Components, references []string) error {
+	for _, reference := range references {
 		if _, found := made[reference]; found {
 			continue
 		}
 		name, tag, _ := strings.Cut(path.Base(reference), ":")
 		components.DNS = filepath.Join(i.runtime, name, tag, "coredns")
 		components.Flannel = filepath.Join(i.runtime, name, tag, "flanneld")
-		if made[reference], err = components.Image(reference); err != nil {
+		one, err := components.Image(reference)
+		if err != nil {
 			return err
 		}
+		made[reference] = one
 	}
 	return nil
 }

@@ -23,9 +23,9 @@ func main() {
 func imagesCommand() *cobra.Command {
 	var i images
 	command := &cobra.Command{
-		Use:   "images VERSION...",
-		Short: "Write an archive with the images of these Kubernetes versions, under kubeadm's names",
-		Args:  cobra.MinimumNArgs(1),
+		Use:   "images [VERSION...]",
+		Short: "Write an archive with the images of these Kubernetes versions, under kubeadm's names, and additional images",
+		Args:  cobra.ArbitraryArgs,
 		RunE:  func(command *cobra.Command, versions []string) error { return i.write(command.Context(), versions) },
 	}
 	flags := command.Flags()

@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Writes the flavors of Cluster API's specs, and the same with a KubeadmControlPlane, next to a release
+# of Foo:
+#   hack/upstream-flavors.sh bin/upstream v0.1.1 bin/kubernetes/v1.36.3/kubectl
+set -euo pipefail
+
+output=$(realpath "$1")
+kubectl=$(realpath "$3")
+release=$output/infrastructure-foo/$2
+cd "$(dirname "$0")/../test/upstream/templates"
+mkdir -p "$output/templates/kubeadm"
+for folder in */; do
+  "$kubectl" kustomize "$folder" > "$output/templates/cluster-template-${folder%/}.yaml"
+done
+# Both kinds of control plane have the same spec. clusterctl finds a ClusterClass by its name.
+for file in "$output"/templates/cluster-template-remediation.yaml \
+  "$release"/{cluster-template-machine-deployment,cluster-template-topology,clusterclass-foo}.yaml; do
+  sed -e 's/FooControlPlane/KubeadmControlPlane/' -e 's/name: foo$/name: kubeadm/' "$file" > "$output/templates/kubeadm/${file##*/}"
+done
