@@ -34,11 +34,9 @@ const (
 // it.
 type FooClusterIdentitySpec struct {
 	// cloud is the kind of the cloud: Local for foocloud, or Kubernetes for a namespace of a
-	// Kubernetes cluster, in which instances are Pods and load balancers are Services. It is
-	// immutable.
+	// Kubernetes cluster, in which instances are Pods and load balancers are Services. Defaults to
+	// Local. It is immutable.
 	// +optional
-	// +kubebuilder:default=Local
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cloud is immutable: existing resources would not be found in another cloud; create another FooClusterIdentity (see kubectl explain fooclusteridentities.spec.cloud)"
 	Cloud CloudKind `json:"cloud,omitempty"`
 
 	// endpoint of the cloud: https://host:port, or unix:///path for a socket on the manager's

@@ -4,6 +4,7 @@
 package infrastructure
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"fmt"
@@ -33,7 +34,19 @@ func identityRules() admission.Rules[*infrav1.FooClusterIdentity] {
 			}
 			return problems
 		},
+		Change: unchangedCloud,
 	}
+}
+
+// unchangedCloud is no rule of the schema: a rule for the whole spec, which absent values need, would
+// be new for objects of earlier releases.
+func unchangedCloud(_ context.Context, before, after *infrav1.FooClusterIdentity) field.ErrorList {
+	was, is := cmp.Or(before.Spec.Cloud, infrav1.CloudLocal), cmp.Or(after.Spec.Cloud, infrav1.CloudLocal)
+	if was == is {
+		return nil
+	}
+	return field.ErrorList{field.Forbidden(field.NewPath("spec", "cloud"), fmt.Sprintf(
+		"is immutable, so it must not change from %q to %q: existing resources would not be found in another cloud; create another FooClusterIdentity", was, is))}
 }
 
 func validateCloud(spec *field.Path, identity *infrav1.FooClusterIdentitySpec) field.ErrorList {

@@ -60,6 +60,31 @@ func TestIdentities(t *testing.T) {
 	}
 }
 
+func TestAnIdentityKeepsItsKindOfCloud(t *testing.T) {
+	of := func(kind infrav1.CloudKind) *infrav1.FooClusterIdentity {
+		identity := validIdentity()
+		identity.Spec.Cloud = kind
+		return identity
+	}
+	for _, test := range []struct {
+		before, after infrav1.CloudKind
+		refused       bool
+	}{
+		{"", infrav1.CloudLocal, false},
+		{infrav1.CloudLocal, "", false},
+		{"", infrav1.CloudKubernetes, true},
+		{infrav1.CloudKubernetes, "", true},
+		{infrav1.CloudKubernetes, infrav1.CloudKubernetes, false},
+	} {
+		_, err := identityRules().ValidateUpdate(t.Context(), of(test.before), of(test.after))
+		if test.refused {
+			NewWithT(t).Expect(err).To(MatchError(ContainSubstring("spec.cloud: Forbidden: is immutable")), "%+v", test)
+		} else {
+			NewWithT(t).Expect(err).NotTo(HaveOccurred(), "%+v", test)
+		}
+	}
+}
+
 func TestIdentitiesOfFooClusters(t *testing.T) {
 	scheme := runtime.NewScheme()
 	g := NewWithT(t)
