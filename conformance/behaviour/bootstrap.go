@@ -44,7 +44,7 @@ func lifeOfBootstrapConfig(s *story) error {
 	secret, err := s.dataSecretOf(object)
 	s.check("data-secret", err)
 	if err != nil {
-		return nil
+		return err
 	}
 	s.check("data-secret-format", checkDataSecret(secret, object))
 	var problem error

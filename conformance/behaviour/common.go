@@ -195,7 +195,7 @@ func (s *story) finishMachines() error {
 	return nil
 }
 
-// deleteInfraOf deletes what a Machine stands for, and then lets the Machine go.
+// deleteInfraOf deletes what a Machine stands for, and lets the Machine go once that is gone.
 func (s *story) deleteInfraOf(machine *clusterv1.Machine) error {
 	infra := &unstructured.Unstructured{}
 	reference := machine.Spec.InfrastructureRef
@@ -213,8 +213,8 @@ func (s *story) deleteInfraOf(machine *clusterv1.Machine) error {
 		if err := client.IgnoreNotFound(s.Delete(s.ctx, infra)); err != nil {
 			return err
 		}
-		if s.gone(infra) != nil {
-			return nil // later
+		if exists, err := s.exists(infra); err != nil || exists {
+			return err
 		}
 	}
 	return client.IgnoreNotFound(s.change(machine, func() { machine.Finalizers = nil }))

@@ -106,43 +106,62 @@ func redirectClient(client map[string]any, url string, ca []byte) {
 
 // aggregate fills the ClusterRoles that a controller would fill, from the other objects.
 func aggregate(objects []*unstructured.Unstructured) error {
-	var roles []*rbacv1.ClusterRole
+	roles, err := clusterRoles(objects)
+	if err != nil {
+		return err
+	}
+	for _, role := range roles {
+		if role.AggregationRule == nil {
+			continue
+		}
+		if err := role.fill(roles); err != nil {
+			return fmt.Errorf("ClusterRole %s: %w", role.Name, err)
+		}
+	}
+	return nil
+}
+
+// clusterRole is a ClusterRole with the object it was read from.
+type clusterRole struct {
+	rbacv1.ClusterRole
+
+	object *unstructured.Unstructured
+}
+
+func clusterRoles(objects []*unstructured.Unstructured) ([]*clusterRole, error) {
+	var roles []*clusterRole
 	for _, object := range objects {
 		if object.GetKind() != "ClusterRole" {
 			continue
 		}
-		role := &rbacv1.ClusterRole{}
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, role); err != nil {
-			return fmt.Errorf("ClusterRole %s: %w", object.GetName(), err)
+		role := &clusterRole{object: object}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &role.ClusterRole); err != nil {
+			return nil, fmt.Errorf("ClusterRole %s: %w", object.GetName(), err)
 		}
 		roles = append(roles, role)
 	}
-	for _, object := range objects {
-		index := slices.IndexFunc(roles, func(r *rbacv1.ClusterRole) bool {
-			return object.GetKind() == "ClusterRole" && r.Name == object.GetName()
-		})
-		if index < 0 || roles[index].AggregationRule == nil {
-			continue
-		}
-		role := roles[index]
-		for _, selector := range role.AggregationRule.ClusterRoleSelectors {
-			matches, err := metav1.LabelSelectorAsSelector(&selector)
-			if err != nil {
-				return fmt.Errorf("ClusterRole %s: %w", role.Name, err)
-			}
-			for _, other := range roles {
-				if other.AggregationRule == nil && matches.Matches(labels.Set(other.Labels)) {
-					role.Rules = append(role.Rules, other.Rules...)
-				}
-			}
-		}
-		role.AggregationRule = nil
-		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(role)
+	return roles, nil
+}
+
+// fill takes the rules of the roles that the aggregation rule selects.
+func (r *clusterRole) fill(roles []*clusterRole) error {
+	for _, selector := range r.AggregationRule.ClusterRoleSelectors {
+		matches, err := metav1.LabelSelectorAsSelector(&selector)
 		if err != nil {
-			return fmt.Errorf("ClusterRole %s: %w", role.Name, err)
+			return err
 		}
-		object.Object = content
+		for _, other := range roles {
+			if other.AggregationRule == nil && matches.Matches(labels.Set(other.Labels)) {
+				r.Rules = append(r.Rules, other.Rules...)
+			}
+		}
 	}
+	r.AggregationRule = nil
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&r.ClusterRole)
+	if err != nil {
+		return err
+	}
+	r.object.Object = content
 	return nil
 }
 

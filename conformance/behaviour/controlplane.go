@@ -105,11 +105,11 @@ func (s *story) checkInfraRef(machine *clusterv1.Machine) error {
 // checkSecrets checks the Secrets that a control plane keeps.
 func (s *story) checkSecrets() {
 	if s.wants("certificates") {
-		var errs []error
+		var problem error
 		for _, name := range []string{"ca", "etcd", "proxy", "sa"} {
-			errs = append(errs, s.until("certificates", func() error { _, err := s.clusterSecret(name, "tls.crt"); return err }))
+			problem = errors.Join(problem, s.until("certificates", func() error { _, err := s.clusterSecret(name, "tls.crt"); return err }))
 		}
-		s.check("certificates", errors.Join(errs...))
+		s.check("certificates", problem)
 	}
 	s.check("kubeconfig", s.until("kubeconfig", s.checkKubeconfig))
 }
@@ -185,6 +185,13 @@ func (s *story) checkReplicas(object *unstructured.Unstructured, machine *cluste
 	if s.wants("selector") {
 		s.check("selector", s.until("with one Machine", func() error { return s.selects(object, machine) }))
 	}
+	s.checkVersions(object)
+	return nil
+}
+
+// checkVersions checks what the status says about the version. A provider that reports none at all
+// breaks only the first rule.
+func (s *story) checkVersions(object *unstructured.Unstructured) {
 	for _, rule := range []string{"status-version", "status-versions"} {
 		if !s.wants(rule) {
 			continue
@@ -192,10 +199,9 @@ func (s *story) checkReplicas(object *unstructured.Unstructured, machine *cluste
 		problem := s.until("with one Machine", func() error { return s.reportsVersion(object, rule) })
 		s.check(rule, problem)
 		if problem != nil {
-			break // a provider that reports no version at all breaks the first rule
+			return
 		}
 	}
-	return nil
 }
 
 // counter is a field that counts Machines.
@@ -286,15 +292,7 @@ func scaleSubresource(s *story) error {
 	if err != nil {
 		return err
 	}
-	if err := s.until("status.selector", func() error {
-		if err := s.read(object); err != nil {
-			return err
-		}
-		if text(object, "status.selector") == "" || number(object, "status.replicas") != 1 {
-			return errors.New("status.selector or status.replicas is not set")
-		}
-		return nil
-	}); err != nil {
+	if err := s.until("status.selector", func() error { return s.scalable(object) }); err != nil {
 		return err
 	}
 	scale := &unstructured.Unstructured{}
@@ -316,5 +314,16 @@ func scaleSubresource(s *story) error {
 		problem = errors.Join(problem, fmt.Errorf("after scaling to 3, spec.replicas is %d", got))
 	}
 	s.check("scale", problem)
+	return nil
+}
+
+// scalable reads an object, and returns nil once its status has what the subresource scale shows.
+func (s *story) scalable(object *unstructured.Unstructured) error {
+	if err := s.read(object); err != nil {
+		return err
+	}
+	if text(object, "status.selector") == "" || number(object, "status.replicas") != 1 {
+		return errors.New("status.selector or status.replicas is not set")
+	}
 	return nil
 }

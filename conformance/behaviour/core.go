@@ -283,7 +283,7 @@ func (s *story) machines() ([]clusterv1.Machine, error) {
 
 // names joins the names of Machines for a message.
 func names(machines []clusterv1.Machine) string {
-	var all []string
+	all := make([]string, 0, len(machines))
 	for i := range machines {
 		all = append(all, machines[i].Name)
 	}

@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -122,7 +121,7 @@ func (e *extension) discover() ([]runtimehooksv1.ExtensionHandler, error) {
 // checkHandlers checks what discovery says.
 func (e *extension) checkHandlers(handlers []runtimehooksv1.ExtensionHandler) {
 	var naming, timeouts, hooks, policies []error
-	known, inPlace := sets.New[string](), map[string]int{}
+	known := sets.New[string]()
 	for _, handler := range handlers {
 		if problems := validation.IsDNS1123Label(handler.Name); len(problems) > 0 || known.Has(handler.Name) {
 			naming = append(naming, fmt.Errorf("the handler %q needs a unique name that is a DNS label", handler.Name))
@@ -138,21 +137,28 @@ func (e *extension) checkHandlers(handlers []runtimehooksv1.ExtensionHandler) {
 		if ptr.Deref(handler.FailurePolicy, runtimehooksv1.FailurePolicyFail) == runtimehooksv1.FailurePolicyIgnore && strings.HasPrefix(handler.RequestHook.Hook, "Before") {
 			policies = append(policies, fmt.Errorf("the handler %q of %s has the failure policy Ignore, so it cannot block", handler.Name, handler.RequestHook.Hook))
 		}
-		if slices.Contains([]string{"CanUpdateMachine", "CanUpdateMachineSet", "UpdateMachine"}, handler.RequestHook.Hook) {
-			inPlace[handler.RequestHook.Hook]++
-		}
 	}
 	e.check("handler-names", errors.Join(naming...))
 	e.check("handler-timeouts", errors.Join(timeouts...))
 	e.check("handler-hooks", errors.Join(hooks...))
 	e.check("failure-policy", errors.Join(policies...))
+	e.check("in-place-handlers", checkInPlaceHandlers(handlers))
+}
+
+// checkInPlaceHandlers returns an error if several handlers answer a hook of which Cluster API calls
+// one handler only.
+func checkInPlaceHandlers(handlers []runtimehooksv1.ExtensionHandler) error {
+	counts := map[string]int{}
+	for _, handler := range handlers {
+		counts[handler.RequestHook.Hook]++
+	}
 	var several error
-	for hook, count := range inPlace {
-		if count > 1 {
-			several = errors.Join(several, fmt.Errorf("%d handlers answer %s", count, hook))
+	for _, hook := range []string{"CanUpdateMachine", "CanUpdateMachineSet", "UpdateMachine"} {
+		if counts[hook] > 1 {
+			several = errors.Join(several, fmt.Errorf("%d handlers answer %s", counts[hook], hook))
 		}
 	}
-	e.check("in-place-handlers", several)
+	return several
 }
 
 func hookOf(handler runtimehooksv1.ExtensionHandler) runtimecatalog.GroupVersionHook {
@@ -163,9 +169,9 @@ func hookOf(handler runtimehooksv1.ExtensionHandler) runtimecatalog.GroupVersion
 	return runtimecatalog.GroupVersionHook{Group: version.Group, Version: version.Version, Hook: handler.RequestHook.Hook}
 }
 
-// checkAnswers calls each handler twice with the same request, and once with a wrong one.
+// checkAnswers checks how each handler answers.
 func (e *extension) checkAnswers(handlers []runtimehooksv1.ExtensionHandler) error {
-	var responses, slow, repeated, different, messages, crashes []error
+	problems := map[string][]error{}
 	for _, handler := range handlers {
 		hook := hookOf(handler)
 		if !e.catalog.IsHookRegistered(hook) {
@@ -175,43 +181,50 @@ func (e *extension) checkAnswers(handlers []runtimehooksv1.ExtensionHandler) err
 		if err != nil {
 			return err
 		}
-		start := time.Now()
-		first, err := e.call(hook, handler.Name, request)
-		if took := time.Since(start); took > soon {
-			slow = append(slow, fmt.Errorf("the handler %q took %s", handler.Name, took.Round(time.Millisecond)))
-		}
-		if err == nil {
-			err = checkAnswer(first)
-		}
-		if err != nil {
-			responses = append(responses, fmt.Errorf("the handler %q: %w", handler.Name, err))
-			continue
-		}
-		second, err := e.call(hook, handler.Name, request)
-		if err != nil {
-			repeated = append(repeated, fmt.Errorf("the handler %q answers only the first call: %w", handler.Name, err))
-			continue
-		}
-		was, is := statusOfAnswer(first), statusOfAnswer(second)
-		switch {
-		case was.GetStatus() == runtimehooksv1.ResponseStatusSuccess && is.GetStatus() != was.GetStatus():
-			repeated = append(repeated, fmt.Errorf("the handler %q succeeds only once: %q", handler.Name, is.GetMessage()))
-		case was.GetStatus() == runtimehooksv1.ResponseStatusFailure && was.GetMessage() != is.GetMessage():
-			messages = append(messages, fmt.Errorf("the handler %q gives two messages for one error: %q and %q", handler.Name, was.GetMessage(), is.GetMessage()))
-		case show(first) != show(second):
-			different = append(different, fmt.Errorf("the handler %q answers the same request with %s and %s", handler.Name, show(first), show(second)))
-		}
-		if err := e.callBadly(hook, handler.Name); err != nil {
-			crashes = append(crashes, fmt.Errorf("the handler %q: %w", handler.Name, err))
+		for rule, problem := range e.callHandler(hook, handler.Name, request) {
+			problems[rule] = append(problems[rule], problem)
 		}
 	}
-	e.check("responses", errors.Join(responses...))
-	e.check("response-time", errors.Join(slow...))
-	e.check("idempotence", errors.Join(repeated...))
-	e.check("deterministic", errors.Join(different...))
-	e.check("error-messages", errors.Join(messages...))
-	e.check("bad-requests", errors.Join(crashes...))
+	for _, rule := range []string{"responses", "response-time", "idempotence", "deterministic", "error-messages", "bad-requests"} {
+		e.check(rule, errors.Join(problems[rule]...))
+	}
 	return nil
+}
+
+// callHandler calls a handler twice with the same request, and then with wrong ones. It returns the
+// problems by their rules.
+func (e *extension) callHandler(hook runtimecatalog.GroupVersionHook, name string, request runtime.Object) map[string]error {
+	problems := map[string]error{}
+	start := time.Now()
+	first, err := e.call(hook, name, request)
+	if took := time.Since(start); took > soon {
+		problems["response-time"] = fmt.Errorf("the handler %q took %s", name, took.Round(time.Millisecond))
+	}
+	if err == nil {
+		err = checkAnswer(first)
+	}
+	if err != nil {
+		problems["responses"] = fmt.Errorf("the handler %q: %w", name, err)
+		return problems
+	}
+	second, err := e.call(hook, name, request)
+	if err != nil {
+		problems["idempotence"] = fmt.Errorf("the handler %q answers only the first call: %w", name, err)
+		return problems
+	}
+	was, is := statusOfAnswer(first), statusOfAnswer(second)
+	switch {
+	case was.GetStatus() == runtimehooksv1.ResponseStatusSuccess && is.GetStatus() != was.GetStatus():
+		problems["idempotence"] = fmt.Errorf("the handler %q succeeds only once: %q", name, is.GetMessage())
+	case was.GetStatus() == runtimehooksv1.ResponseStatusFailure && was.GetMessage() != is.GetMessage():
+		problems["error-messages"] = fmt.Errorf("the handler %q gives two messages for one error: %q and %q", name, was.GetMessage(), is.GetMessage())
+	case show(first) != show(second):
+		problems["deterministic"] = fmt.Errorf("the handler %q answers the same request with %s and %s", name, show(first), show(second))
+	}
+	if err := e.callBadly(hook, name); err != nil {
+		problems["bad-requests"] = fmt.Errorf("the handler %q: %w", name, err)
+	}
+	return problems
 }
 
 func statusOfAnswer(answer runtime.Object) runtimehooksv1.ResponseObject {

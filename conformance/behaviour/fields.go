@@ -110,7 +110,7 @@ type condition struct {
 // conditions returns the conditions at a dotted path.
 func conditions(object *unstructured.Unstructured, path string) []condition {
 	list, _ := field(object, path).([]any)
-	var all []condition
+	all := make([]condition, 0, len(list))
 	for _, item := range list {
 		c := condition{transition: get(item, "lastTransitionTime")}
 		c.kind, _ = get(item, "type").(string)

@@ -30,6 +30,28 @@ const (
 	drainSeconds = 77
 )
 
+// changedFields look, for each rule, at what a Machine has once changeMachineTemplate has reached it.
+var changedFields = map[string]func(*clusterv1.Machine) error{
+	"deletion-timeouts": func(machine *clusterv1.Machine) error {
+		if got := ptr.Deref(machine.Spec.Deletion.NodeDrainTimeoutSeconds, -1); got != drainSeconds {
+			return fmt.Errorf("spec.deletion.nodeDrainTimeoutSeconds of the Machine is %d, want %d", got, drainSeconds)
+		}
+		return nil
+	},
+	"readiness-gates": func(machine *clusterv1.Machine) error {
+		if !slices.ContainsFunc(machine.Spec.ReadinessGates, func(g clusterv1.MachineReadinessGate) bool { return g.ConditionType == "Conformance" }) {
+			return fmt.Errorf("spec.readinessGates of the Machine is %s, want Conformance among them", show(machine.Spec.ReadinessGates))
+		}
+		return nil
+	},
+	"taints": func(machine *clusterv1.Machine) error {
+		if !slices.ContainsFunc(machine.Spec.Taints, func(t clusterv1.MachineTaint) bool { return t.Key == changedLabel }) {
+			return fmt.Errorf("spec.taints of the Machine is %s, want %s among them", show(machine.Spec.Taints), changedLabel)
+		}
+		return nil
+	},
+}
+
 // changesInPlace changes what control planes must pass on to existing Machines.
 func changesInPlace(s *story) error {
 	object, err := s.ready()
@@ -48,28 +70,9 @@ func changesInPlace(s *story) error {
 		return err
 	}
 	s.check("metadata-propagation", s.until("after spec.machineTemplate.metadata was changed", func() error { return s.hasChangedMetadata(machine) }))
-	for rule, look := range map[string]func() error{
-		"deletion-timeouts": func() error {
-			if got := ptr.Deref(machine.Spec.Deletion.NodeDrainTimeoutSeconds, -1); got != drainSeconds {
-				return fmt.Errorf("spec.deletion.nodeDrainTimeoutSeconds of the Machine is %d, want %d", got, drainSeconds)
-			}
-			return nil
-		},
-		"readiness-gates": func() error {
-			if !slices.ContainsFunc(machine.Spec.ReadinessGates, func(g clusterv1.MachineReadinessGate) bool { return g.ConditionType == "Conformance" }) {
-				return fmt.Errorf("spec.readinessGates of the Machine is %s, want Conformance among them", show(machine.Spec.ReadinessGates))
-			}
-			return nil
-		},
-		"taints": func() error {
-			if !slices.ContainsFunc(machine.Spec.Taints, func(t clusterv1.MachineTaint) bool { return t.Key == changedLabel }) {
-				return fmt.Errorf("spec.taints of the Machine is %s, want %s among them", show(machine.Spec.Taints), changedLabel)
-			}
-			return nil
-		},
-	} {
+	for rule, look := range changedFields {
 		if s.wants(rule) {
-			s.check(rule, s.until("after spec.machineTemplate was changed", func() error { return errors.Join(s.read(machine), look()) }))
+			s.check(rule, s.until("after spec.machineTemplate was changed", func() error { return errors.Join(s.read(machine), look(machine)) }))
 		}
 	}
 	if err := s.settle(); err != nil {
@@ -79,11 +82,15 @@ func changesInPlace(s *story) error {
 	if err != nil {
 		return err
 	}
-	var problem error
+	s.check("in-place-propagation", notReplaced(machine, now))
+	return nil
+}
+
+// notReplaced returns an error unless a Machine is still the only one.
+func notReplaced(machine *clusterv1.Machine, now []clusterv1.Machine) error {
 	if len(now) != 1 || now[0].UID != machine.UID || !now[0].DeletionTimestamp.IsZero() {
-		problem = fmt.Errorf("changing metadata and timeouts in spec.machineTemplate replaced the Machine %s: there are %s now", machine.Name, names(now))
+		return fmt.Errorf("changing metadata and timeouts in spec.machineTemplate replaced the Machine %s: there are %s now", machine.Name, names(now))
 	}
-	s.check("in-place-propagation", problem)
 	return nil
 }
 

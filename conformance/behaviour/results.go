@@ -65,7 +65,7 @@ func (r *results) notRun(rule, contract, reason string) {
 func (r *results) list(contracts []string) []conformance.Result {
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	var all []conformance.Result
+	all := make([]conformance.Result, 0, len(r.rules))
 	for _, rule := range slices.Sorted(maps.Keys(r.rules)) {
 		all = append(all, r.rules[rule].result(rule, contracts))
 	}

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -256,13 +255,15 @@ func (s *story) changeStatus(object client.Object, mutate func()) error {
 	return s.Status().Patch(s.ctx, object, client.MergeFrom(before), fieldOwner)
 }
 
+// exists reads an object again, and reports whether there still is one.
+func (s *story) exists(object client.Object) (bool, error) {
+	err := s.read(object)
+	return err == nil, client.IgnoreNotFound(err)
+}
+
 // gone returns nil once an object does not exist any more.
 func (s *story) gone(object client.Object) error {
-	err := s.read(object)
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
+	if exists, err := s.exists(object); err != nil || !exists {
 		return err
 	}
 	return fmt.Errorf("it still exists, with the finalizers %v", object.GetFinalizers())

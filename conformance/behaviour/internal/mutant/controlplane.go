@@ -215,32 +215,38 @@ func (o *object) propagate(ctx context.Context) error {
 		}
 	}
 	for i := range machines {
-		before := machines[i].DeepCopy()
-		machine := &machines[i]
-		infra := o.infra(infraKind, machine.Name)
-		if err := o.provider.Get(ctx, client.ObjectKeyFromObject(infra), infra); err != nil {
-			return client.IgnoreNotFound(err)
-		}
-		infraBefore := infra.DeepCopy()
-		if !o.violates("metadata-propagation") {
-			mark(machine, labels)
-			mark(infra, labels)
-		}
-		o.propagateSpec(machine)
-		if !reflect.DeepEqual(infra, infraBefore) {
-			o.changed = true
-			if err := o.provider.Update(ctx, infra); err != nil {
-				return err
-			}
-		}
-		if !reflect.DeepEqual(machine, before) {
-			o.changed = true
-			if err := o.provider.Update(ctx, machine); err != nil {
-				return err
-			}
+		if err := o.propagateTo(ctx, &machines[i], labels); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// propagateTo updates a Machine and its infrastructure.
+func (o *object) propagateTo(ctx context.Context, machine *clusterv1.Machine, labels map[string]string) error {
+	infra := o.infra(infraKind, machine.Name)
+	if err := o.provider.Get(ctx, client.ObjectKeyFromObject(infra), infra); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	before, infraBefore := machine.DeepCopy(), infra.DeepCopy()
+	if !o.violates("metadata-propagation") {
+		mark(machine, labels)
+		mark(infra, labels)
+	}
+	o.propagateSpec(machine)
+	if err := o.update(ctx, infraBefore, infra); err != nil {
+		return err
+	}
+	return o.update(ctx, before, machine)
+}
+
+// update writes an object if it changed.
+func (o *object) update(ctx context.Context, before, after client.Object) error {
+	if reflect.DeepEqual(before, after) {
+		return nil
+	}
+	o.changed = true
+	return o.provider.Update(ctx, after)
 }
 
 func mark(object client.Object, added map[string]string) {
@@ -278,33 +284,45 @@ func (o *object) propagateSpec(machine *clusterv1.Machine) {
 	}
 }
 
+// counter is a field of the status that counts Machines, and the rule about it.
+type counter struct {
+	rule, field string
+	value       int64
+}
+
+// countTrue counts the Machines of which a condition is true.
+func countTrue(machines []clusterv1.Machine, kind string) int64 {
+	count := int64(0)
+	for i := range machines {
+		if slices.ContainsFunc(machines[i].Status.Conditions, func(c metav1.Condition) bool { return c.Type == kind && c.Status == metav1.ConditionTrue }) {
+			count++
+		}
+	}
+	return count
+}
+
 // count reports the Machines in the status.
 func (o *object) count(ctx context.Context) error {
 	machines, err := o.machines(ctx)
 	if err != nil {
 		return err
 	}
-	has := func(kind string) int64 {
-		count := int64(0)
-		for i := range machines {
-			if slices.ContainsFunc(machines[i].Status.Conditions, func(c metav1.Condition) bool { return c.Type == kind && c.Status == metav1.ConditionTrue }) {
-				count++
-			}
-		}
-		return count
-	}
 	all := int64(len(machines))
-	counters := map[string]int64{"replicas": all, "readyReplicas": has(clusterv1.ReadyCondition), "availableReplicas": has(clusterv1.AvailableCondition), "upToDateReplicas": all}
-	names := map[string]string{"replicas": "replicas", "ready-replicas": "readyReplicas", "available-replicas": "availableReplicas", "up-to-date-replicas": "upToDateReplicas"}
-	if o.provider.Contract == V1Beta1 {
-		counters = map[string]int64{"replicas": all, "readyReplicas": 0, "unavailableReplicas": all, "updatedReplicas": all}
-		names["available-replicas"], names["up-to-date-replicas"] = "unavailableReplicas", "updatedReplicas"
+	counters := []counter{
+		{"replicas", "replicas", all}, {"ready-replicas", "readyReplicas", countTrue(machines, clusterv1.ReadyCondition)},
+		{"available-replicas", "availableReplicas", countTrue(machines, clusterv1.AvailableCondition)}, {"up-to-date-replicas", "upToDateReplicas", all},
 	}
-	for rule, name := range names {
-		if o.violates(rule) {
-			counters[name] += 4
+	if o.provider.Contract == V1Beta1 {
+		counters = []counter{
+			{"replicas", "replicas", all}, {"ready-replicas", "readyReplicas", 0},
+			{"available-replicas", "unavailableReplicas", all}, {"up-to-date-replicas", "updatedReplicas", all},
 		}
-		o.set(counters[name], "status", name)
+	}
+	for _, c := range counters {
+		if o.violates(c.rule) {
+			c.value += 4
+		}
+		o.set(c.value, "status", c.field)
 	}
 	selector := clusterv1.ClusterNameLabel + "=" + o.cluster.Name
 	if o.violates("selector") {

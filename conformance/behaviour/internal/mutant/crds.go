@@ -17,12 +17,23 @@ const (
 	version = "v1"
 )
 
-// The kinds. Those with the prefix Loud refuse dry runs, see Policy; RigidTemplate and Unscaled are
-// violations that only a CustomResourceDefinition can commit.
+// The kinds.
 const (
-	Cluster, Machine, MachinePool, ControlPlane, Config = "MutantCluster", "MutantMachine", "MutantMachinePool", "MutantControlPlane", "MutantConfig"
+	Cluster      = "MutantCluster"
+	Machine      = "MutantMachine"
+	MachinePool  = "MutantMachinePool"
+	ControlPlane = "MutantControlPlane"
+	Config       = "MutantConfig"
+)
 
-	Loud, Template, RigidTemplate, Unscaled = "Loud", "Template", "RigidTemplate", "Unscaled"
+// What other kinds have before or after these names. RigidTemplate and Unscaled are violations that
+// only a CustomResourceDefinition can commit.
+const (
+	// Loud kinds refuse dry runs, see Policy.
+	Loud          = "Loud"
+	Template      = "Template"
+	RigidTemplate = "RigidTemplate"
+	Unscaled      = "Unscaled"
 )
 
 // CRDs returns the definitions of all kinds. Both versions of the contract use the same version of a

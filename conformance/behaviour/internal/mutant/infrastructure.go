@@ -5,6 +5,7 @@ package mutant
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -47,13 +48,7 @@ func (o *object) actMachine(ctx context.Context) (bool, error) {
 	if machine.Name != "" && machine.Spec.Bootstrap.DataSecretName == nil && !o.violates("waits-for-bootstrap") {
 		return false, nil
 	}
-	switch {
-	case o.violates("provider-id"):
-	case o.violates("provider-id-stable"):
-		o.set("mutant:///same", "spec", "providerID")
-	default:
-		o.set("mutant:///"+o.GetNamespace()+"/"+o.GetName(), "spec", "providerID")
-	}
+	o.setProviderID()
 	o.setFailureDomain(machine.Spec.FailureDomain)
 	address := map[string]any{"type": "InternalIP", "address": "192.0.2.2"}
 	if o.violates("addresses") {
@@ -62,6 +57,16 @@ func (o *object) actMachine(ctx context.Context) (bool, error) {
 	o.set([]any{address}, "status", "addresses")
 	o.complete("provisioned")
 	return true, nil
+}
+
+func (o *object) setProviderID() {
+	switch {
+	case o.violates("provider-id"):
+	case o.violates("provider-id-stable"):
+		o.set("mutant:///same", "spec", "providerID")
+	default:
+		o.set("mutant:///"+o.GetNamespace()+"/"+o.GetName(), "spec", "providerID")
+	}
 }
 
 func (o *object) setFailureDomain(domain string) {
@@ -101,14 +106,7 @@ func (o *object) actPool(ctx context.Context) (bool, error) {
 			return false, client.IgnoreNotFound(err)
 		}
 	}
-	replicas := int(ptr.Deref(pool.Spec.Replicas, 1))
-	list, _ := o.get("spec", "providerIDList").([]any)
-	if count := len(list); count > 0 {
-		_, external := pool.Annotations[clusterv1.ReplicasManagedByAnnotation]
-		if external && !o.violates("externally-managed-replicas") || o.violates("scale") {
-			replicas = count
-		}
-	}
+	replicas := o.replicasOf(pool)
 	var ids, instances []any
 	for i := range replicas {
 		id := fmt.Sprintf("mutant:///%s/%s-%d", o.GetNamespace(), o.GetName(), i)
@@ -133,6 +131,17 @@ func (o *object) actPool(ctx context.Context) (bool, error) {
 	}
 	o.complete("provisioned")
 	return true, o.keepMembers(ctx, replicas)
+}
+
+// replicasOf returns how many instances to keep.
+func (o *object) replicasOf(pool *clusterv1.MachinePool) int {
+	list, _ := o.get("spec", "providerIDList").([]any)
+	_, external := pool.Annotations[clusterv1.ReplicasManagedByAnnotation]
+	keep := external && !o.violates("externally-managed-replicas") || o.violates("scale")
+	if keep && len(list) > 0 {
+		return len(list)
+	}
+	return int(ptr.Deref(pool.Spec.Replicas, 1))
 }
 
 // keepMembers makes an infrastructure machine for each instance, and deletes the others.
@@ -185,23 +194,38 @@ func (o *object) deleteOwned(ctx context.Context) (bool, error) {
 	switch o.role {
 	case roles[MachinePool]:
 		members, err := o.members(ctx)
-		for i := range members {
-			if err == nil && members[i].GetDeletionTimestamp().IsZero() {
-				err = o.remove(ctx, &members[i])
-			}
-		}
-		return len(members) > 0, err
+		return len(members) > 0, errors.Join(err, o.removeAll(ctx, pointers(members)))
 	case roles[ControlPlane]:
 		machines, err := o.machines(ctx)
-		for i := range machines {
-			if err == nil && machines[i].DeletionTimestamp.IsZero() {
-				err = o.remove(ctx, &machines[i])
-			}
-		}
-		return len(machines) > 0, err
+		return len(machines) > 0, errors.Join(err, o.removeAll(ctx, pointers(machines)))
 	case roles[Machine]:
 		return o.violates("deletion-waiting") && o.text("spec", "providerID") == "", nil
 	default:
 		return false, nil
 	}
+}
+
+// removeAll deletes the objects that are not being deleted yet.
+func (o *object) removeAll(ctx context.Context, objects []client.Object) error {
+	for _, object := range objects {
+		if !object.GetDeletionTimestamp().IsZero() {
+			continue
+		}
+		if err := o.remove(ctx, object); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pointers returns the items of a list as objects.
+func pointers[T any, P interface {
+	*T
+	client.Object
+}](items []T) []client.Object {
+	objects := make([]client.Object, 0, len(items))
+	for i := range items {
+		objects = append(objects, P(&items[i]))
+	}
+	return objects
 }

@@ -137,6 +137,11 @@ func (o *object) reconcile(ctx context.Context) error {
 	if !o.GetDeletionTimestamp().IsZero() {
 		return o.delete(ctx)
 	}
+	return o.work(ctx)
+}
+
+// work does the object's work, and reports it.
+func (o *object) work(ctx context.Context) error {
 	controllerutil.AddFinalizer(o, finalizer)
 	if o.violates("lost-status") && o.GetAnnotations()[done] != "" && !o.hasCondition(clusterv1.ReadyCondition) {
 		return nil
@@ -178,16 +183,15 @@ func (o *object) findCluster(ctx context.Context) error {
 	return err
 }
 
+// statuses are the statuses of conditions that hold or do not.
+var statuses = map[bool]string{true: "True", false: "False"}
+
 // paused reports whether the object is paused, and says so in a condition.
 func (o *object) paused() bool {
 	_, annotated := o.GetAnnotations()[clusterv1.PausedAnnotation]
 	paused := annotated || ptr.Deref(o.cluster.Spec.Paused, false)
 	if !o.violates("paused-condition") {
-		status := "False"
-		if paused {
-			status = "True"
-		}
-		o.setCondition(clusterv1.PausedCondition, status)
+		o.setCondition(clusterv1.PausedCondition, statuses[paused])
 	}
 	if o.violates("pause-resumes") {
 		if paused {
@@ -228,11 +232,7 @@ func (o *object) act(ctx context.Context) (bool, error) {
 
 // setConditions sets the conditions that the contract names.
 func (o *object) setConditions(complete bool) {
-	status := "False"
-	if complete && !o.violates("ready-condition") {
-		status = "True"
-	}
-	o.setCondition(clusterv1.ReadyCondition, status)
+	o.setCondition(clusterv1.ReadyCondition, statuses[complete && !o.violates("ready-condition")])
 	if o.violates("conditions") {
 		o.setCondition("Broken", "Yes")
 	}
