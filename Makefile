@@ -152,6 +152,16 @@ upstream: upstream-parts $(UPSTREAM)/specs.test ## Run Cluster API's own specs o
 	cd test/upstream && $(UPSTREAM)/specs.test -ginkgo.v -ginkgo.fail-on-empty -ginkgo.focus='$(FOCUS)' -ginkgo.timeout=$(UPSTREAM_TIMEOUT) \
 		-ginkgo.junit-report=$(UPSTREAM)/junit.xml $(ARGS)
 
+.PHONY: contract-report
+contract-report: prerequisites $(BIN)/kubernetes/$(KUBERNETES_VERSION)/kubernetes $(BIN)/manager $(BIN)/runtime-extension $(BIN)/manifests/.current $(BIN)/capi-conformance ## Check Foo with capi-conformance, which takes minutes, and write docs/contract and docs/contract.md
+	rm -rf $(BIN)/contract && go run ./hack/release --version $(DEVELOPMENT) --output $(BIN)/contract
+	$(BIN)/capi-conformance lint $(BIN)/contract $(REPORT) -o docs/contract/lint.yaml
+	$(BIN)/capi-conformance test --config test/integration/conformance/conformance.yaml $(REPORT) -o docs/contract/behaviour.yaml
+	@$(MAKE) --no-print-directory contract-page
+
+REPORT = --name foo --version $(DEVELOPMENT) --url https://github.com/capfoo/cluster-api-provider-foo --contract-version v1beta1,v1beta2 \
+	--strict --undated --reproduce 'make contract-report' -f yaml
+
 .PHONY: bench
 bench: all-versions programs in-memory-provider kubeadm-control-plane bench-program ## Compare Foo, bare kubeadm, the in-memory provider, both kinds of control plane, and pools of 500 and 2,000
 	$(BIN)/bench $(ARGS)
@@ -171,7 +181,7 @@ CONVERSION_GEN = $(TOOLS)/conversion-gen --go-header-file=hack/boilerplate.go.tx
 	--extra-peer-dirs=github.com/capfoo/cluster-api-provider-foo/webhooks/conversion/legacy
 
 .PHONY: generate
-generate: prerequisites $(CONTROLLER_GEN) $(TOOLS)/conversion-gen $(TOOLS)/crd-ref-docs ## Write deepcopy and conversion functions, CRDs, RBAC roles, webhook configurations, and the pages of docs/ that are generated
+generate: prerequisites contract-page $(CONTROLLER_GEN) $(TOOLS)/conversion-gen $(TOOLS)/crd-ref-docs ## Write deepcopy and conversion functions, CRDs, RBAC roles, webhook configurations, and the pages of docs/ that are generated
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
 	$(CONVERSION_GEN) ./webhooks/conversion/controlplane ./webhooks/conversion/infrastructure
 	$(CONTROLLER_GEN) crd:crdVersions=v1 paths=./api/v1beta1/controlplane paths=./api/v1beta2/controlplane output:crd:dir=config/crd/control-plane/bases
@@ -195,6 +205,13 @@ verify: generate ## Fail if a generated file is stale
 	1) echo 'generated files are stale: commit what `make generate` writes' >&2 ;; \
 	*) echo 'git cannot compare the generated files with the committed ones: run this in a clone of the repository' >&2 ;; \
 	esac; exit $$status
+
+# The page and the badge of the contracts, from the results of the last contract-report.
+.PHONY: contract-page
+contract-page: $(BIN)/capi-conformance
+	@{ echo '<!-- Written by make generate from docs/contract: run make contract-report instead. -->'; \
+	$(BIN)/capi-conformance report docs/contract/lint.yaml docs/contract/behaviour.yaml -f markdown; } > docs/contract.md
+	@$(BIN)/capi-conformance report docs/contract/lint.yaml docs/contract/behaviour.yaml -f badge > docs/contract/badge.json
 
 # For nodes of any architecture: their operating systems, and programs for this machine that help to complete them.
 NODE_PARTS = $(if $(strip $(NODE_VERSIONS)),$(ARCHITECTURES:%=$(BIN)/systems/%.tar) $(BIN)/runtime/containerd $(NODE_VERSIONS:%=$(BIN)/kubernetes/%/kubernetes) $(ARCHIVE_TOOLS))
@@ -304,6 +321,9 @@ $(BIN)/manager: FORCE
 
 $(BIN)/foocloud $(BIN)/runtime-extension $(BIN)/etcd-snapshot $(BIN)/foo: FORCE
 	@$(FOO_BUILD) -o $@ ./cmd/$(@F)
+
+$(BIN)/capi-conformance: FORCE
+	@cd conformance && go build -o $@ ./cmd/capi-conformance
 
 # The programs of this machine's architecture, as hack/release expects them.
 .PHONY: native

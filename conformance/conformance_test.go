@@ -93,6 +93,7 @@ func TestCheck(t *testing.T) {
 		HaveKeyWithValue("control-plane/initialization", conformance.NotRun),
 		Not(HaveKey("control-plane/kubeconfig")), // nothing of it can be read from manifests
 	))
+	g.Expect(report.Results).To(ContainElement(And(HaveField("Rule", "control-plane/initialization"), HaveField("Reason", Not(BeEmpty())))))
 	g.Expect(report.Contracts).To(Equal([]string{"v1beta2"}))
 	g.Expect(report.Date).To(MatchRegexp(regexp.MustCompile(`^\d{4}-\d\d-\d\d$`).String()))
 	g.Expect(report.Broken()).To(HaveLen(1))

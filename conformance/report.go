@@ -73,7 +73,7 @@ type Report struct {
 	Kind           string         `json:"kind"`
 	Implementation Implementation `json:"implementation"`
 	Suite          string         `json:"suite"`
-	Date           string         `json:"date"`
+	Date           string         `json:"date,omitempty"`
 	// Contracts are the versions of the contracts that were checked.
 	Contracts []string  `json:"contracts"`
 	Profiles  []Profile `json:"profiles"`
@@ -173,7 +173,7 @@ func complete(rules []Rule, level Level, results []Result, options Options) []Re
 		}
 		result, ok := found[rule.ID]
 		if !ok {
-			result.Status = NotRun
+			result.Status, result.Reason = NotRun, "nothing in this run checks it"
 		}
 		result.Rule, result.Level = rule.ID, level
 		if reason := options.Skip[rule.ID]; reason != "" {

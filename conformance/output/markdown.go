@@ -24,7 +24,8 @@ type row struct {
 	Results map[conformance.Level]conformance.Result
 }
 
-// Markdown writes a page with a table for each contract, without rules that do not apply.
+// Markdown writes a page with a table for each contract, without rules that do not apply. It names
+// the rules that only levels without results check.
 func Markdown(out io.Writer, report *conformance.Report) error {
 	type group struct {
 		Contract string
@@ -34,8 +35,17 @@ func Markdown(out io.Writer, report *conformance.Report) error {
 	if err != nil {
 		return err
 	}
+	run := map[conformance.Level]bool{}
+	for _, result := range report.Results {
+		run[result.Level] = true
+	}
 	var groups []group
+	var unchecked []string
 	for _, rule := range rules {
+		if !slices.ContainsFunc(rule.Levels, func(level conformance.Level) bool { return run[level] }) {
+			unchecked = append(unchecked, rule.ID)
+			continue
+		}
 		r := row{Rule: rule, Results: map[conformance.Level]conformance.Result{}}
 		for _, result := range report.Results {
 			if result.Rule == rule.ID && result.Status != conformance.NotApplicable {
@@ -51,11 +61,11 @@ func Markdown(out io.Writer, report *conformance.Report) error {
 		last := &groups[len(groups)-1]
 		last.Rows = append(last.Rows, r)
 	}
-	page, err := template.New("report").Funcs(template.FuncMap{"cell": conformance.Cell, "state": state}).Parse(markdownPage)
+	page, err := template.New("report").Funcs(template.FuncMap{"cell": conformance.Cell, "join": strings.Join, "state": state}).Parse(markdownPage)
 	if err != nil {
 		return err
 	}
-	return page.Execute(out, map[string]any{"Report": report, "Groups": groups})
+	return page.Execute(out, map[string]any{"Report": report, "Groups": groups, "Unchecked": unchecked})
 }
 
 var states = map[conformance.Status]string{
@@ -63,20 +73,25 @@ var states = map[conformance.Status]string{
 	conformance.NotRun: "not run", conformance.Skipped: "skipped",
 }
 
-// state returns the cell for a level, with a space before it.
-func (r row) state(level conformance.Level) string {
-	if result, ok := r.Results[level]; ok {
+// state returns the cell for a level, with a space before it. It names the versions of the contract
+// that the rule was checked in, if these are not all of the report.
+func state(report *conformance.Report, r row, level string) string {
+	result, ok := r.Results[conformance.Level(level)]
+	switch {
+	case !ok:
+		return ""
+	case result.Status == conformance.NotRun || len(result.Versions) == 0 || slices.Equal(result.Versions, report.Contracts):
 		return " " + states[result.Status]
+	default:
+		return fmt.Sprintf(" %s (%s)", states[result.Status], strings.Join(result.Versions, ", "))
 	}
-	return ""
 }
 
-func state(r row, level string) string { return r.state(conformance.Level(level)) }
-
 // Badge writes what shields.io shows as a badge: how many of the mandatory rules that apply are met.
-// A rule counts at each level of the report, and one that was not run is not met.
+// A rule counts at each level of the report, and one that was not run is not met. The badge is red
+// if a rule is broken.
 func Badge(out io.Writer, report *conformance.Report) error {
-	met, all := 0, 0
+	met, all, broken := 0, 0, false
 	for _, result := range report.Results {
 		rule, err := conformance.Find(result.Rule)
 		if err != nil {
@@ -86,13 +101,19 @@ func Badge(out io.Writer, report *conformance.Report) error {
 			continue
 		}
 		all++
-		if result.Status == conformance.Passed {
+		switch result.Status {
+		case conformance.Passed:
 			met++
+		case conformance.Failed:
+			broken = true
 		}
 	}
 	color := "brightgreen"
-	if met < all {
+	switch {
+	case broken:
 		color = "red"
+	case met < all:
+		color = "yellow"
 	}
 	return json.NewEncoder(out).Encode(map[string]any{
 		"schemaVersion": 1, "label": "CAPI " + strings.Join(report.Contracts, ", "), "message": fmt.Sprintf("%d of %d mandatory rules", met, all), "color": color,

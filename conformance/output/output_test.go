@@ -100,12 +100,39 @@ func TestMarkdown(t *testing.T) {
 		ContainSubstring("| [`infrastructure-cluster/deletion`](https://cluster-api.sigs.k8s.io/developer/providers/contracts/infra-cluster#typical-infracluster-reconciliation-workflow) | must | | not run | |"),
 		ContainSubstring("`a,b.yaml:3 CustomResourceDefinition demos`: 100% \\<wrong> and more"),
 	))
+	g.Expect(page).To(MatchRegexp("(?m)^Not checked, since no level of this run can: .*`clusterctl/move`, "))
 	g.Expect(page).NotTo(ContainSubstring("infrastructure-cluster/pausing"), "nothing is said about rules that the report does not have")
 }
 
 func TestBadge(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(write(g, "badge", false)).To(MatchJSON(`{"schemaVersion": 1, "label": "CAPI v1beta2", "message": "0 of 2 mandatory rules", "color": "red"}`))
+}
+
+func TestBadgeColor(t *testing.T) {
+	for status, color := range map[conformance.Status]string{
+		conformance.Passed: "brightgreen", conformance.NotRun: "yellow", conformance.Skipped: "yellow", conformance.Failed: "red",
+	} {
+		g := NewWithT(t)
+		var out bytes.Buffer
+		g.Expect(output.Badge(&out, &conformance.Report{Results: []conformance.Result{{Rule: "infrastructure-cluster/scope", Status: status}}})).To(Succeed())
+		g.Expect(out.String()).To(ContainSubstring(`"color":"`+color+`"`), string(status))
+	}
+}
+
+func TestVersionsOfOutcomes(t *testing.T) {
+	g := NewWithT(t)
+	var out bytes.Buffer
+	g.Expect(output.Markdown(&out, &conformance.Report{Contracts: conformance.Versions, Results: []conformance.Result{
+		{Rule: "infrastructure-cluster/scope", Level: conformance.Lint, Status: conformance.Passed, Versions: conformance.Versions},
+		{Rule: "infrastructure-cluster/category", Level: conformance.Lint, Status: conformance.Passed, Versions: []string{"v1beta2"}},
+		{Rule: "infrastructure-cluster/template", Level: conformance.Lint, Status: conformance.NotRun, Versions: []string{"v1beta2"}, Reason: "v1beta1: why"},
+	}})).To(Succeed())
+	g.Expect(out.String()).To(And(
+		ContainSubstring("\n\nMeasured for the contract v1beta1 and v1beta2 by"),
+		MatchRegexp(`infrastructure-cluster/scope.*\| passed \|`), MatchRegexp(`infrastructure-cluster/category.*\| passed \(v1beta2\) \|`),
+		MatchRegexp(`infrastructure-cluster/template.*\| not run \|`), ContainSubstring("\n- `infrastructure-cluster/template`: v1beta1: why\n"),
+	))
 }
 
 func TestUnknownFormat(t *testing.T) {

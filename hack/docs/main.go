@@ -3,9 +3,6 @@
 
 // Command docs writes pages of docs/ from what they describe. Run it in the root folder.
 //
-// docs/contract.md comes from docs/contract.yaml: each rule of Cluster API's provider contracts,
-// with the code that follows it and the tests that prove it. People decide what proves a rule.
-//
 // docs/templates.md comes from the flavors and ClusterClasses of a release. Comments of
 // kustomizations say what they are for, and templates/variables.yaml what variables mean.
 //
@@ -23,7 +20,6 @@ import (
 	"embed"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"text/template"
 
@@ -35,7 +31,7 @@ import (
 var pageFiles embed.FS
 
 var pages = template.Must(template.New("").Funcs(template.FuncMap{
-	"join": strings.Join, "cell": cell, "proven": proven,
+	"join": strings.Join, "cell": cell,
 }).ParseFS(pageFiles, "*.md.tmpl"))
 
 func main() {
@@ -46,14 +42,6 @@ func main() {
 }
 
 func run(root string) error {
-	rules, err := os.ReadFile(filepath.Join(root, rulesFile))
-	if err != nil {
-		return err
-	}
-	contract, err := contractPage(root, rules)
-	if err != nil {
-		return err
-	}
 	meanings, err := templates.Sources.ReadFile("variables.yaml")
 	if err != nil {
 		return err
@@ -74,7 +62,7 @@ func run(root string) error {
 	if err != nil {
 		return err
 	}
-	return repository.Files{managerFile: flags, "docs/conditions.md": conditions, "docs/contract.md": contract, "docs/templates.md": flavors, extensionFile: extension}.Write(root)
+	return repository.Files{managerFile: flags, "docs/conditions.md": conditions, "docs/templates.md": flavors, extensionFile: extension}.Write(root)
 }
 
 // render fills in the template of a page.

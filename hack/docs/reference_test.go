@@ -15,6 +15,9 @@ import (
 	. "github.com/onsi/gomega"
 )
 
+// root is the root folder, as seen from here.
+const root = "../.."
+
 func TestReferenceIsComplete(t *testing.T) {
 	for name, page := range map[string]func(string) ([]byte, error){"docs/conditions.md": conditionsPage, managerFile: managerPage} {
 		t.Run(name, func(t *testing.T) {

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -22,10 +23,10 @@ import (
 // checkFlags are the flags of commands that check a provider.
 type checkFlags struct {
 	contracts, skip []string
-	strict          bool
+	strict, undated bool
 	format, output  string
 	name, version   string
-	url             string
+	url, reproduce  string
 }
 
 func (f *checkFlags) add(command *cobra.Command) {
@@ -38,13 +39,15 @@ func (f *checkFlags) add(command *cobra.Command) {
 	flags.StringVar(&f.name, "name", "", "name of the implementation, for the report; the default is the provider's label")
 	flags.StringVar(&f.version, "version", "", "version of the implementation, for the report")
 	flags.StringVar(&f.url, "url", "", "where the implementation is, for the report")
+	flags.StringVar(&f.reproduce, "reproduce", "", "command that gives the same report, for the report; the default is this one")
+	flags.BoolVar(&f.undated, "undated", false, "leave out the date and durations, so that equal results give equal reports")
 }
 
 func (f *checkFlags) options() conformance.Options {
 	options := conformance.Options{
 		Contracts: f.contracts, Strict: f.strict, Skip: map[string]string{}, Suite: suiteVersion(),
 		Implementation: conformance.Implementation{Name: f.name, Version: f.version, URL: f.url},
-		Reproduce:      "capi-conformance " + strings.Join(quoted(os.Args[1:]), " "),
+		Reproduce:      cmp.Or(f.reproduce, "capi-conformance "+strings.Join(quoted(os.Args[1:]), " ")),
 	}
 	for _, skip := range f.skip {
 		id, reason, _ := strings.Cut(skip, "=")
@@ -77,6 +80,12 @@ func (f *checkFlags) write(command *cobra.Command, report *conformance.Report) e
 	format, err := output.ByName(f.format)
 	if err != nil {
 		return usage(err)
+	}
+	if f.undated {
+		report.Date = ""
+		for i := range report.Results {
+			report.Results[i].Seconds = 0
+		}
 	}
 	out := command.OutOrStdout()
 	if f.output != "" {

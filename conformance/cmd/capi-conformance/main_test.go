@@ -83,11 +83,12 @@ func TestReportMergesStoredReports(t *testing.T) {
 	g := NewWithT(t)
 	dir := t.TempDir()
 	stored, broken := filepath.Join(dir, "lint.yaml"), filepath.Join(dir, "broken.yaml")
-	out, code := execute(t, "", "lint", base, "--format", "yaml", "--output", stored)
+	out, code := execute(t, "", "lint", base, "--format", "yaml", "--output", stored, "--undated", "--reproduce", "make it")
 	g.Expect(code).To(Equal(0), out)
 	out, code = execute(t, "", "report", stored, stored, "--format", "markdown")
 	g.Expect(code).To(Equal(0), out)
 	g.Expect(out).To(And(HavePrefix("# Cluster API conformance: infrastructure-demo v0.1.0"), ContainSubstring("| must | passed | | |")))
+	g.Expect(out).To(And(ContainSubstring("\nMeasured for the contract"), ContainSubstring("\n```\nmake it\n```\n")))
 
 	g.Expect(os.WriteFile(broken, []byte("kind: Pod"), 0o600)).To(Succeed())
 	out, code = execute(t, "", "report", broken)

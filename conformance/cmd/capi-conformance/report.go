@@ -22,7 +22,8 @@ func newReportCommand() *cobra.Command {
 		Short: "Write reports that were stored as YAML as one report in another format",
 		Long: `Write reports that were stored as YAML as one report in another format.
 
-The reports are about one implementation, for example its lint and its behaviour.`,
+The reports are about one implementation, for example its lint and its behaviour.
+With --undated, a check writes the same report for the same results, to be committed.`,
 		Example: `  capi-conformance lint out/ -f yaml -o lint.yaml
   capi-conformance report lint.yaml behaviour.yaml -f markdown -o contract.md`,
 		Args: arguments(cobra.MinimumNArgs(1)),

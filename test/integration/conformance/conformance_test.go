@@ -47,7 +47,8 @@ func TestFooPassesTheBehaviourRules(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred(), string(output))
 
 	var stdout, stderr bytes.Buffer
-	run := exec.CommandContext(t.Context(), program, "test", "--config", "conformance.yaml", "--strict", "--format", "yaml")
+	run := exec.CommandContext(t.Context(), program, "test", "--config", "conformance.yaml",
+		"--contract-version", "v1beta1,v1beta2", "--strict", "--format", "yaml")
 	run.Stdout, run.Stderr, run.Env = &stdout, &stderr, os.Environ()
 	failed := run.Run()
 	found := report{}
@@ -68,4 +69,14 @@ func TestFooPassesTheBehaviourRules(t *testing.T) {
 	// Rules about clusterctl are not checked by behaviour yet.
 	g.Expect(notRun).To(ConsistOf(append(needsWorkloadCluster, "clusterctl/namespace-flag", "clusterctl/owner-references")))
 	g.Expect(passed).To(BeNumerically(">=", 100))
+	g.Expect(found.Results).To(Equal(stored(g)), "docs/contract/behaviour.yaml differs from this run: run make contract-report, and commit what it writes")
+}
+
+// stored returns the results of the report that docs/contract.md shows.
+func stored(g *WithT) []result {
+	content, err := os.ReadFile("../../../docs/contract/behaviour.yaml")
+	g.Expect(err).NotTo(HaveOccurred())
+	committed := report{}
+	g.Expect(yaml.Unmarshal(content, &committed)).To(Succeed())
+	return committed.Results
 }
