@@ -152,15 +152,15 @@ upstream: upstream-parts $(UPSTREAM)/specs.test ## Run Cluster API's own specs o
 	cd test/upstream && $(UPSTREAM)/specs.test -ginkgo.v -ginkgo.fail-on-empty -ginkgo.focus='$(FOCUS)' -ginkgo.timeout=$(UPSTREAM_TIMEOUT) \
 		-ginkgo.junit-report=$(UPSTREAM)/junit.xml $(ARGS)
 
+CONTRACT_REPORT = --name foo --version $(DEVELOPMENT) --url https://github.com/capfoo/cluster-api-provider-foo --contract-version v1beta1,v1beta2 \
+	--strict --undated --reproduce 'make contract-report' -f yaml
+
 .PHONY: contract-report
 contract-report: prerequisites $(BIN)/kubernetes/$(KUBERNETES_VERSION)/kubernetes $(BIN)/manager $(BIN)/runtime-extension $(BIN)/manifests/.current $(BIN)/capi-conformance ## Check Foo with capi-conformance, which takes minutes, and write docs/contract and docs/contract.md
 	rm -rf $(BIN)/contract && go run ./hack/release --version $(DEVELOPMENT) --output $(BIN)/contract
-	$(BIN)/capi-conformance lint $(BIN)/contract $(REPORT) -o docs/contract/lint.yaml
-	$(BIN)/capi-conformance test --config test/integration/conformance/conformance.yaml $(REPORT) -o docs/contract/behaviour.yaml
+	$(BIN)/capi-conformance lint $(BIN)/contract $(CONTRACT_REPORT) -o docs/contract/lint.yaml
+	$(BIN)/capi-conformance test --config test/integration/conformance/conformance.yaml $(CONTRACT_REPORT) -o docs/contract/behaviour.yaml
 	@$(MAKE) --no-print-directory contract-page
-
-REPORT = --name foo --version $(DEVELOPMENT) --url https://github.com/capfoo/cluster-api-provider-foo --contract-version v1beta1,v1beta2 \
-	--strict --undated --reproduce 'make contract-report' -f yaml
 
 .PHONY: bench
 bench: all-versions programs in-memory-provider kubeadm-control-plane bench-program ## Compare Foo, bare kubeadm, the in-memory provider, both kinds of control plane, and pools of 500 and 2,000

@@ -33,5 +33,5 @@ func TestReleaseMeetsTheContracts(t *testing.T) {
 	g.Expect(yaml.UnmarshalStrict(content, &stored)).To(Succeed())
 	found, err := conformance.Check(t.Context(), options)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(found.Results).To(Equal(stored.Results), "docs/contract/lint.yaml differs from this run: run make contract-report, and commit what it writes")
+	g.Expect(found.Results).To(ConsistOf(stored.Results), "docs/contract/lint.yaml differs from this run: run make contract-report, and commit what it writes")
 }
