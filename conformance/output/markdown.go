@@ -35,17 +35,8 @@ func Markdown(out io.Writer, report *conformance.Report) error {
 	if err != nil {
 		return err
 	}
-	run := map[conformance.Level]bool{}
-	for _, result := range report.Results {
-		run[result.Level] = true
-	}
 	var groups []group
-	var unchecked []string
 	for _, rule := range rules {
-		if !slices.ContainsFunc(rule.Levels, func(level conformance.Level) bool { return run[level] }) {
-			unchecked = append(unchecked, rule.ID)
-			continue
-		}
 		r := row{Rule: rule, Results: map[conformance.Level]conformance.Result{}}
 		for _, result := range report.Results {
 			if result.Rule == rule.ID && result.Status != conformance.NotApplicable {
@@ -65,7 +56,22 @@ func Markdown(out io.Writer, report *conformance.Report) error {
 	if err != nil {
 		return err
 	}
-	return page.Execute(out, map[string]any{"Report": report, "Groups": groups, "Unchecked": unchecked})
+	return page.Execute(out, map[string]any{"Report": report, "Groups": groups, "Unchecked": unchecked(rules, report)})
+}
+
+// unchecked returns the IDs of the rules that none of the report's levels checks.
+func unchecked(rules []conformance.Rule, report *conformance.Report) []string {
+	run := map[conformance.Level]bool{}
+	for _, result := range report.Results {
+		run[result.Level] = true
+	}
+	var ids []string
+	for _, rule := range rules {
+		if !slices.ContainsFunc(rule.Levels, func(level conformance.Level) bool { return run[level] }) {
+			ids = append(ids, rule.ID)
+		}
+	}
+	return ids
 }
 
 var states = map[conformance.Status]string{
@@ -101,12 +107,10 @@ func Badge(out io.Writer, report *conformance.Report) error {
 			continue
 		}
 		all++
-		switch result.Status {
-		case conformance.Passed:
+		if result.Status == conformance.Passed {
 			met++
-		case conformance.Failed:
-			broken = true
 		}
+		broken = broken || result.Status == conformance.Failed
 	}
 	color := "brightgreen"
 	switch {
