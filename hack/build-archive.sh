@@ -35,7 +35,7 @@ cp -r "$native"/manifests/*/ "$stage/manifests"
 cp -r "$programs/management" "$stage"
 # The release has a configuration, sums and bills of its own.
 rm -rf "$stage/management"/{clusterctl.yaml,SHA256SUMS,sbom}
-chmod -R u=rwX,go=rX "$stage"/{management,manifests}
+chmod -R a-x,u=rwX,go=rX "$stage"/{management,manifests}
 export TZ=UTC
 for program in foo foocloud; do
   "$native/$program" reference --man "$stage/man"
