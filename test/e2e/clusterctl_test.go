@@ -85,6 +85,7 @@ func newClusterctl(m *management) *clusterctl {
 		"FOO_CLOUD_CA_B64=" + base64.StdEncoding.EncodeToString(authority),
 		// One flavor requires it.
 		`FOO_ETCD_ENDPOINTS=["https://192.0.2.1:2379"]`,
+		"FOO_CLUSTER_IDENTITY=outer",
 	}}
 }
 
