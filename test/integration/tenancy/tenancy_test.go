@@ -275,7 +275,6 @@ var _ = Describe("An identity", func() {
 		Expect(c.Patch(ctx, blue.identity, client.MergeFrom(before))).To(MatchError(ContainSubstring(want)))
 	},
 		Entry("its endpoint", func(spec *infrav1.FooClusterIdentitySpec) { spec.Endpoint = "https://elsewhere:1" }, "endpoint is immutable"),
-		Entry("its kind of cloud", func(spec *infrav1.FooClusterIdentitySpec) { spec.Cloud = infrav1.CloudKubernetes }, "spec.cloud: Forbidden: is immutable"),
 		Entry("its tenant", func(spec *infrav1.FooClusterIdentitySpec) { spec.Tenant = "red" }, "tenant is immutable"),
 	)
 })
