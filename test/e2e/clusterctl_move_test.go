@@ -48,6 +48,13 @@ func (c *cluster) arrived(ctx context.Context, from, to *management) {
 	GinkgoHelper()
 	Expect(from.clusters(c.key.Namespace)(Default, ctx)).To(BeEmpty(), "the source still has the cluster")
 	c.management = to
+	c.works(ctx)
+}
+
+// works waits until the management cluster reaches the cluster, of one control plane machine, and
+// finds nothing to do.
+func (c *cluster) works(ctx context.Context) {
+	GinkgoHelper()
 	c.available(ctx)
 	Eventually(func(g Gomega) {
 		var now clusterv1.Cluster
@@ -61,7 +68,7 @@ func (c *cluster) arrived(ctx context.Context, from, to *management) {
 		for _, machine := range c.machines(g, ctx) {
 			g.Expect(machine.Status.NodeRef.IsDefined()).To(BeTrue(), "Machine %s has no Node, and could not be moved again", machine.Name)
 		}
-	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed(), "the cluster does not work at the target")
+	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed(), "Cluster %s does not work", c.key)
 }
 
 // killMove kills a move half-way. An API server that rejects the next step keeps it there, because

@@ -59,6 +59,17 @@ func (l *ledger) during(ctx context.Context, do func()) (writes, reads outage) {
 	return writes, reads
 }
 
+// underLoad runs an operation while all ledgers write, and expects that no cluster was without
+// service for long.
+func underLoad(ctx context.Context, ledgers []*ledger, do func()) {
+	GinkgoHelper()
+	if len(ledgers) == 0 {
+		do()
+		return
+	}
+	expectNoGap(ledgers[0].during(ctx, func() { underLoad(ctx, ledgers[1:], do) }))
+}
+
 // write writes a new key.
 func (l *ledger) write(ctx context.Context) error {
 	l.mu.Lock()

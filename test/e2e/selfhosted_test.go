@@ -16,7 +16,8 @@ import (
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -90,6 +91,25 @@ func (m *management) expectRights(ctx context.Context) {
 	}
 }
 
+// keeps runs an operation that adds instances, and expects that no Machine and no instance is
+// replaced.
+func (m *management) keeps(ctx context.Context, more int, do func()) {
+	GinkgoHelper()
+	machines, instances := m.machineUIDs(ctx), m.instances(ctx)
+	do()
+	Expect(m.machineUIDs(ctx).IsSuperset(machines)).To(BeTrue(), "Machines have been replaced")
+	Expect(m.instances(ctx)).To(HaveLen(instances.Len() + more))
+	Expect(m.instances(ctx).IsSuperset(instances)).To(BeTrue(), "instances have been replaced")
+}
+
+// machineUIDs returns the UIDs of the Machines of all clusters.
+func (m *management) machineUIDs(ctx context.Context) sets.Set[types.UID] {
+	GinkgoHelper()
+	var machines clusterv1.MachineList
+	Expect(m.List(ctx, &machines)).To(Succeed())
+	return uidsOf(machines.Items)
+}
+
 // loadNext loads Foo's images into the cloud under the names that the next release has for them.
 func (m *management) loadNext(ctx context.Context) {
 	GinkgoHelper()
@@ -116,9 +136,18 @@ func (c *clusterctl) releases() *clusterctl {
 // What a user does who wants a management cluster that lasts: real Pods with the images, roles,
 // webhooks and certificates that clusterctl installs, on Foo's own machines.
 var _ = Describe("A management cluster with Pods", Ordered, Label("management", "slow", needsManagement, needsNextRelease), func() {
+	const namespace = "default"
 	var processes, pods *management
 	var ctl *clusterctl
-	var itself, first *cluster
+	var itself *cluster
+	var fleet []*ledger
+	works := func(ctx context.Context) {
+		GinkgoHelper()
+		itself.works(ctx)
+		for _, one := range fleet {
+			one.works(ctx)
+		}
+	}
 	AfterEach(func(ctx SpecContext) {
 		for _, m := range []*management{processes, pods} {
 			if m != nil && CurrentSpecReport().Failed() {
@@ -141,65 +170,79 @@ var _ = Describe("A management cluster with Pods", Ordered, Label("management", 
 		pods.deploymentsAvailable(ctx)
 		// Its API server is not on the loopback interface, and no proxy can reach it.
 		ctl = &clusterctl{config: processes.env["FOO_CLUSTERCTL_CONFIG"], env: []string{"NO_PROXY=" + quickstartNetwork}}
-		itself = &cluster{management: processes, key: client.ObjectKey{Namespace: "default", Name: "hub"}, kubeconfig: filepath.Join(suiteDir, "itself.kubeconfig")}
+		itself = &cluster{management: processes, key: client.ObjectKey{Namespace: namespace, Name: "hub"}, kubeconfig: filepath.Join(suiteDir, "itself.kubeconfig")}
 		itself.available(ctx)
 	}, NodeTimeout(clusterUp))
 
-	It("makes a workload cluster", func(ctx SpecContext) {
-		first = &cluster{management: pods, key: client.ObjectKey{Namespace: "default", Name: "first"}, kubeconfig: filepath.Join(suiteDir, "first.kubeconfig")}
-		manifest := filepath.Join(suiteDir, "first.yaml")
-		Expect(os.WriteFile(manifest, []byte(ctl.generate(ctx, pods, first.key, lastRelease, "fast")), 0o600)).To(Succeed())
-		pods.kubectl(ctx, "apply", "--filename="+manifest)
-		first.available(ctx)
-		first.nodesReady(ctx, 1, 1)
+	It("makes 3 workload clusters", func(ctx SpecContext) {
+		clusters := make([]*cluster, 0, 3)
+		for _, name := range []string{"first", "second", "third"} {
+			one := &cluster{management: pods, key: client.ObjectKey{Namespace: namespace, Name: name}, kubeconfig: filepath.Join(suiteDir, name+".kubeconfig")}
+			manifest := filepath.Join(suiteDir, name+".yaml")
+			Expect(os.WriteFile(manifest, []byte(ctl.generate(ctx, pods, one.key, lastRelease, "fast")), 0o600)).To(Succeed())
+			pods.kubectl(ctx, "apply", "--filename="+manifest)
+			clusters = append(clusters, one)
+		}
+		for _, one := range clusters {
+			one.works(ctx)
+			one.nodesReady(ctx, 1, 1)
+			fleet = append(fleet, one.newLedger(ctx))
+		}
 		pods.expectRights(ctx)
-	}, NodeTimeout(2*clusterUp))
+	}, NodeTimeout(3*clusterUp))
 
-	It("manages itself after a move", func(ctx SpecContext) {
+	It("manages itself after a move under load", func(ctx SpecContext) {
 		before := itself.footprint(ctx, processes)
-		ctl.run(ctx, processes, "move", "--namespace=default", "--to-kubeconfig="+pods.kubeconfig)
-		itself.arrived(ctx, processes, pods)
+		pods.keeps(ctx, 0, func() {
+			underLoad(ctx, fleet, func() {
+				ctl.run(ctx, processes, "move", "--namespace="+namespace, "--to-kubeconfig="+pods.kubeconfig)
+				itself.arrived(ctx, processes, pods)
+				works(ctx)
+			})
+		})
 		Expect(itself.footprint(ctx, processes)).To(Equal(before), "the move has changed the cluster")
 	}, NodeTimeout(2*clusterUp))
 
-	It("upgrades Foo without replacing a Machine", func(ctx SpecContext) {
-		before := processes.instances(ctx)
-		machines := uidsOf(append(itself.machines(Default, ctx), first.machines(Default, ctx)...))
+	It("upgrades Foo under load and while a pool grows, without replacing a Machine", func(ctx SpecContext) {
 		processes.loadNext(ctx)
 		next := ctl.releases()
-		next.run(ctx, pods, "upgrade", "apply", "--control-plane=foo:"+nextRelease, "--infrastructure=foo:"+nextRelease,
-			"--runtime-extension=foo:"+nextRelease, "--wait-providers")
-		pods.deploymentsAvailable(ctx)
+		pods.keeps(ctx, 1, func() {
+			underLoad(ctx, fleet, func() {
+				fleet[0].scaleWorkers(ctx, 2)
+				next.run(ctx, pods, "upgrade", "apply", "--control-plane=foo:"+nextRelease, "--infrastructure=foo:"+nextRelease,
+					"--runtime-extension=foo:"+nextRelease, "--wait-providers")
+				pods.deploymentsAvailable(ctx)
+				fleet[0].nodesReady(ctx, 1, 2)
+				works(ctx)
+			})
+		})
 		for _, pod := range pods.managerPods(Default, ctx) {
 			if strings.HasSuffix(pod.Namespace, "-foo-system") && pod.DeletionTimestamp.IsZero() {
 				Expect(pod.Spec.Containers[0].Image).To(HaveSuffix(":" + nextRelease))
 			}
 		}
-		first.scaleWorkers(ctx, 2)
-		first.nodesReady(ctx, 1, 2)
-		for _, one := range []*cluster{itself, first} {
-			one.available(ctx)
-			Eventually(func(g Gomega) { one.expectSettledStatus(g, ctx, 1, currentVersion) }).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
-		}
-		Expect(uidsOf(append(itself.machines(Default, ctx), first.machines(Default, ctx)...)).IsSuperset(machines)).To(BeTrue(), "the upgrade has replaced Machines")
-		Expect(processes.instances(ctx).IsSuperset(before)).To(BeTrue(), "the upgrade has replaced instances")
 		pods.expectRights(ctx)
 	}, NodeTimeout(3*clusterUp))
 
-	It("continues after all its managers were killed", func(ctx SpecContext) {
-		pods.killManagers(ctx)
-		first.scaleWorkers(ctx, 1)
-		first.nodesReady(ctx, 1, 1)
-		for _, one := range []*cluster{itself, first} {
-			one.available(ctx)
-			Eventually(func(g Gomega) {
-				var now clusterv1.Cluster
-				g.Expect(one.Get(ctx, one.key, &now)).To(Succeed())
-				expectCondition(g, now.Status.Conditions, clusterv1.ClusterRemoteConnectionProbeCondition, metav1.ConditionTrue)
-				one.expectSettledStatus(g, ctx, 1, currentVersion)
-			}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
-		}
-		pods.kubectl(ctx, "--namespace=default", "delete", "cluster", "first")
-		Expect(processes.instances(ctx)).To(HaveLen(2), "the machines of the management cluster")
+	It("continues after all its managers were killed under load and while a pool grows", func(ctx SpecContext) {
+		pods.keeps(ctx, 1, func() {
+			underLoad(ctx, fleet, func() {
+				fleet[1].scaleWorkers(ctx, 2)
+				pods.killManagers(ctx)
+				fleet[1].nodesReady(ctx, 1, 2)
+				works(ctx)
+			})
+		})
+		fleet[0].scaleWorkers(ctx, 1)
+		fleet[2].scaleWorkers(ctx, 2)
+		fleet[0].nodesReady(ctx, 1, 1)
+		fleet[2].nodesReady(ctx, 1, 2)
+		works(ctx)
+		pods.expectRights(ctx)
 	}, NodeTimeout(3*clusterUp))
+
+	It("deletes its workload clusters", func(ctx SpecContext) {
+		pods.kubectl(ctx, "--namespace="+namespace, "delete", "cluster", "first", "second", "third")
+		Expect(pods.instances(ctx)).To(HaveLen(2), "the machines of the management cluster")
+	}, NodeTimeout(2*clusterGone))
 })
