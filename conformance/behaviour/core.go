@@ -214,8 +214,11 @@ func failureDomains(infra *unstructured.Unstructured, contract string) []cluster
 	return domains
 }
 
-// bringUpCluster creates a Cluster whose infrastructure is provisioned.
+// bringUpCluster creates a Cluster whose infrastructure is provisioned, unless the story has one.
 func (s *story) bringUpCluster() error {
+	if s.cluster != nil {
+		return nil
+	}
 	infra, err := s.infraCluster()
 	if err != nil {
 		return err

@@ -23,15 +23,7 @@ func clusterScenarios() []scenario {
 }
 
 func lifeOfInfraCluster(s *story) error {
-	object, err := s.prepare()
-	if err != nil {
-		return err
-	}
-	if err := s.Create(s.ctx, object); err != nil {
-		return err
-	}
-	err = s.until("after its owner reference was set", func() error { return s.acted(object) })
-	s.check("initialization", err)
+	object, err := s.initialized()
 	if err != nil {
 		return err
 	}

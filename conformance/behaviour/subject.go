@@ -56,6 +56,21 @@ func (s *story) acted(object *unstructured.Unstructured) error {
 
 // ready creates an object, and waits until the provider did its work for it.
 func (s *story) ready() (*unstructured.Unstructured, error) {
+	return s.actedOn("work")
+}
+
+// initialized is like ready, and checks the rule initialization.
+func (s *story) initialized() (*unstructured.Unstructured, error) {
+	object, err := s.actedOn("after its owner reference was set")
+	if object != nil {
+		s.check("initialization", err)
+	}
+	return object, err
+}
+
+// actedOn creates the object, and returns it once the provider did its work for it. An error without
+// an object is no failure of the provider.
+func (s *story) actedOn(what string) (*unstructured.Unstructured, error) {
 	object, err := s.prepare()
 	if err != nil {
 		return nil, err
@@ -63,7 +78,7 @@ func (s *story) ready() (*unstructured.Unstructured, error) {
 	if err := s.Create(s.ctx, object); err != nil {
 		return nil, err
 	}
-	return object, s.until("work", func() error { return s.acted(object) })
+	return object, s.until(what, func() error { return s.acted(object) })
 }
 
 func (s *story) prepareInfraCluster() (*unstructured.Unstructured, error) {
@@ -79,10 +94,8 @@ func (s *story) prepareInfraCluster() (*unstructured.Unstructured, error) {
 }
 
 func (s *story) prepareInfraMachine(name string) (*unstructured.Unstructured, error) {
-	if s.cluster == nil {
-		if err := s.bringUpCluster(); err != nil {
-			return nil, err
-		}
+	if err := s.bringUpCluster(); err != nil {
+		return nil, err
 	}
 	object, err := s.object(InfraMachine, name)
 	if err != nil {
@@ -101,10 +114,8 @@ func (s *story) prepareInfraMachine(name string) (*unstructured.Unstructured, er
 }
 
 func (s *story) prepareInfraMachinePool() (*unstructured.Unstructured, error) {
-	if s.cluster == nil {
-		if err := s.bringUpCluster(); err != nil {
-			return nil, err
-		}
+	if err := s.bringUpCluster(); err != nil {
+		return nil, err
 	}
 	object, err := s.object(InfraMachinePool, poolName)
 	if err != nil {
@@ -132,10 +143,8 @@ func (s *story) prepareControlPlane() (*unstructured.Unstructured, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.cluster == nil {
-		if err := s.bringUpCluster(); err != nil {
-			return nil, err
-		}
+	if err := s.bringUpCluster(); err != nil {
+		return nil, err
 	}
 	if err := s.change(s.cluster, func() { s.cluster.Spec.ControlPlaneRef = reference(object) }); err != nil {
 		return nil, err
@@ -168,10 +177,8 @@ func (s *story) controlPlaneObject() (*unstructured.Unstructured, error) {
 }
 
 func (s *story) prepareBootstrapConfig() (*unstructured.Unstructured, error) {
-	if s.cluster == nil {
-		if err := s.bringUpCluster(); err != nil {
-			return nil, err
-		}
+	if err := s.bringUpCluster(); err != nil {
+		return nil, err
 	}
 	object, err := s.object(BootstrapConfig, machineName)
 	if err != nil {

@@ -30,22 +30,26 @@ func WriteServingCertificate(folder, hostname string) error {
 	if _, err := tls.LoadX509KeyPair(certPath, keyPath); err == nil {
 		return nil
 	}
-	certificate, key, err := selfSigned(hostname)
-	if err != nil {
-		return fmt.Errorf("serving certificate of the kubelet: %w", err)
-	}
-	// As the kubelet creates them.
-	const folderMode, certMode, keyMode = 0o755, 0o644, 0o600
-	if err := os.MkdirAll(folder, folderMode); err != nil {
-		return fmt.Errorf("serving certificate of the kubelet: %w", err)
-	}
-	if err := os.WriteFile(keyPath, key, keyMode); err != nil {
-		return fmt.Errorf("serving certificate of the kubelet: %w", err)
-	}
-	if err := os.WriteFile(certPath, certificate, certMode); err != nil {
+	if err := writeSelfSigned(certPath, keyPath, hostname); err != nil {
 		return fmt.Errorf("serving certificate of the kubelet: %w", err)
 	}
 	return nil
+}
+
+// writeSelfSigned writes the files with the modes that the kubelet gives them.
+func writeSelfSigned(certPath, keyPath, hostname string) error {
+	const folderMode, certMode, keyMode = 0o755, 0o644, 0o600
+	certificate, key, err := selfSigned(hostname)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(keyPath), folderMode); err != nil {
+		return err
+	}
+	if err := os.WriteFile(keyPath, key, keyMode); err != nil {
+		return err
+	}
+	return os.WriteFile(certPath, certificate, certMode)
 }
 
 // selfSigned returns a certificate that is valid for as long as one that the kubelet creates, and
