@@ -336,7 +336,7 @@ const (
 )
 
 // Event reports that an object was created, changed or deleted. Get the object to learn its current
-// state. After a deletion, the fields are those of the deleted object.
+// state. After a deletion, the fields describe the deleted object.
 type Event struct {
 	// Kind of the object.
 	Kind EventKind `json:"kind"`

@@ -61,8 +61,8 @@ func (c *Config) images() []cloud.Image {
 	return images
 }
 
-// Quota implements cloud.Catalog. The limits are those of the ResourceQuotas in the namespace, and
-// what they count is used, even if it is not Foo's. What they do not limit is counted by types.
+// Quota implements cloud.Catalog. The namespace's ResourceQuotas set the limits, and everything that
+// they count is used, even if it is not Foo's. What they do not limit is counted by types.
 func (c *Cloud) Quota(ctx context.Context) (cloud.Quota, error) {
 	config, err := c.config(ctx)
 	if err != nil {

@@ -56,7 +56,7 @@ func (c *Cloud) existing(ctx context.Context, name string) (*cloud.Instance, err
 	}
 	found, err := instanceOf(pod)
 	if err == nil && found.Name != name {
-		err = &cloud.InvalidError{Field: "name", Value: name, Problem: fmt.Sprintf("Pod %s is that of another instance, %s", pod.Name, found.Name)}
+		err = &cloud.InvalidError{Field: "name", Value: name, Problem: fmt.Sprintf("Pod %s belongs to another instance, %s", pod.Name, found.Name)}
 	}
 	return &found, err
 }

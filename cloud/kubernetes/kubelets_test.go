@@ -21,7 +21,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// outerNode is a Node of the outer cluster. Its name is that of its zone.
+// outerNode is a Node of the outer cluster, named after its zone.
 func outerNode(zone string) *corev1.Node {
 	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: zone, Labels: map[string]string{zoneLabel: zone}}}
 }

@@ -28,7 +28,7 @@ const (
 	// maxUserData leaves room in a Secret, which can have 1 MiB, for the members of a pool.
 	maxUserData = 512 << 10
 
-	// identityVolume holds the files from which the agent makes those of the node contract.
+	// identityVolume holds what the agent needs to write the files of the node contract.
 	identityVolume = "identity"
 	diskVolume     = "disk"
 

@@ -120,8 +120,8 @@ func (c *Checker) start(ctx context.Context) (stop func() error, err error) {
 	return stop, nil
 }
 
-// contracts returns the versions to check: those asked for, those of the configuration, or those
-// that all the provider's CRDs are labelled with.
+// contracts returns the versions to check. If none are wanted, the configuration names them, or else
+// the labels that all of the provider's CRDs have.
 func (c *Checker) contracts(wanted []string) ([]string, error) {
 	if len(wanted) == 0 {
 		wanted = c.Config.Contracts

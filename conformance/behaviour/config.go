@@ -121,7 +121,7 @@ const (
 	Initialized Stage = "initialized"
 )
 
-// stages are those of each role. The second one is the default, if there are two.
+// stages lists how far objects of each role can get. The second stage is the default if there are two.
 var stages = map[Role][]Stage{
 	InfraCluster:     {Waiting, Provisioned},
 	InfraMachine:     {Waiting, Provisioned},
@@ -209,7 +209,7 @@ func (c *Config) validateKind(role Role, kind *Kind) error {
 		return fmt.Errorf("kinds: %s: reaches is %q; allowed: %v", role, kind.Reaches, known)
 	case role == RuntimeExtension:
 		if kind.URL == "" && !slices.ContainsFunc(c.Programs, func(p Program) bool { return p.Name == kind.Program }) {
-			return fmt.Errorf("kinds: %s: program is %q, which is none of the programs, and there is no url", role, kind.Program)
+			return fmt.Errorf("kinds: %s: program is %q: want the name of one of the programs, or set a url", role, kind.Program)
 		}
 	case kind.Group == "" || kind.Kind == "":
 		return fmt.Errorf("kinds: %s: needs a group and a kind", role)

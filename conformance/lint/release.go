@@ -311,7 +311,7 @@ func (r *Release) provider() string {
 	return best
 }
 
-// namespace returns the target namespace: that of the Namespace, or of most components.
+// namespace returns the target namespace: the Namespace of the release, or where most components are.
 func (r *Release) namespace() string {
 	if namespaces := r.objects("Namespace"); len(namespaces) > 0 {
 		return namespaces[0].GetName()
