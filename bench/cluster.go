@@ -34,7 +34,7 @@ type cluster struct {
 	key     client.ObjectKey
 	began   time.Time
 	reached times
-	// workload reads Nodes and Deployments of the cluster. It is nil until its API server is known to
+	// workload reads Nodes, Deployments and DaemonSets of the cluster. It is nil until its API server is known to
 	// be up.
 	workload client.Reader
 }
@@ -93,7 +93,8 @@ func (e *environment) look(ctx context.Context, c *cluster) error {
 	if err != nil {
 		return err
 	}
-	c.workload, err = observer.Start(ctx, direct(config), observer.Options{Scheme: e.scheme, Changes: e.observer.Changes}, &corev1.Node{}, &appsv1.Deployment{})
+	c.workload, err = observer.Start(ctx, direct(config), observer.Options{Scheme: e.scheme, Changes: e.observer.Changes},
+		&corev1.Node{}, &appsv1.Deployment{}, &appsv1.DaemonSet{})
 	return err
 }
 
@@ -130,7 +131,17 @@ func (e *environment) snapshot(ctx context.Context, c *cluster) (*snapshot, erro
 	now.dns = slices.ContainsFunc(dns.Status.Conditions, func(condition appsv1.DeploymentCondition) bool {
 		return condition.Type == appsv1.DeploymentAvailable && condition.Status == corev1.ConditionTrue
 	})
-	return now, client.IgnoreNotFound(err)
+	if client.IgnoreNotFound(err) != nil {
+		return nil, err
+	}
+	var daemons appsv1.DaemonSetList
+	if err := c.workload.List(ctx, &daemons, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, err
+	}
+	now.addOns = now.dns && !slices.ContainsFunc(daemons.Items, func(daemon appsv1.DaemonSet) bool {
+		return daemon.Status.NumberReady < workers+1
+	})
+	return now, nil
 }
 
 func (e *environment) readMachines(ctx context.Context, c *cluster, into *snapshot) error {

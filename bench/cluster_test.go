@@ -36,7 +36,7 @@ func TestTimes(t *testing.T) {
 			t.Errorf("%s at %s, want %s", phase, got, want)
 		}
 	}
-	want := []phase{phaseWorkersRunning, phaseWorkersDone, phaseNodes, phaseDNS, phaseMachines, phaseAvailable}
+	want := []phase{phaseWorkersRunning, phaseWorkersDone, phaseNodes, phaseDNS, phaseAddOns, phaseMachines, phaseAvailable}
 	if got := reached.missing(phases...); !slices.Equal(got, want) {
 		t.Errorf("missing are %q, want %q", got, want)
 	}

@@ -20,21 +20,23 @@ const (
 	phaseRegistered     phase = "Nodes-registered-s"
 	phaseNodes          phase = "Nodes-Ready-s"
 	phaseDNS            phase = "CoreDNS-Available-s"
-	phaseMachines       phase = "Machines-Ready-s"
-	phaseAvailable      phase = "Cluster-Available-s"
+	// phaseAddOns is reached when kube-proxy and flannel are ready on all Nodes, and CoreDNS is available.
+	phaseAddOns    phase = "add-ons-Ready-s"
+	phaseMachines  phase = "Machines-Ready-s"
+	phaseAvailable phase = "Cluster-Available-s"
 )
 
 // phases in the order in which a cluster usually reaches them.
 var phases = []phase{
 	phaseInfrastructure, phaseOrdered, phaseRunning, phaseBootstrapped, phaseInitialized, phaseFirstNode,
-	phaseWorkersRunning, phaseWorkersDone, phaseRegistered, phaseNodes, phaseDNS, phaseMachines, phaseAvailable,
+	phaseWorkersRunning, phaseWorkersDone, phaseRegistered, phaseNodes, phaseDNS, phaseAddOns, phaseMachines, phaseAvailable,
 }
 
 // snapshot is the state of a cluster at one moment that determines its phases.
 type snapshot struct {
-	infrastructure, initialized, available, dns bool
-	machines                                    []machineState
-	nodes                                       []nodeState
+	infrastructure, initialized, available, dns, addOns bool
+	machines                                            []machineState
+	nodes                                               []nodeState
 }
 
 type machineState struct{ controlPlane, ordered, running, bootstrapped, ready bool }
@@ -57,6 +59,7 @@ func (s *snapshot) reached() map[phase]bool {
 		phaseRegistered:     len(s.nodes) >= workers+1,
 		phaseNodes:          countOf(s.nodes, func(n nodeState) bool { return n.ready }) >= workers+1,
 		phaseDNS:            s.dns,
+		phaseAddOns:         s.addOns,
 		phaseMachines:       countOf(s.machines, func(m machineState) bool { return m.ready }) >= workers+1,
 		phaseAvailable:      s.available,
 	}

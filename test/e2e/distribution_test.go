@@ -114,10 +114,8 @@ var _ = DescribeTableSubtree("A machine with Debian", Label("distribution", "slo
 			`grep -qsP "^NSpid:\t\d+\t1$" $p/status && basename $p; done; true`, id))
 	}
 	// inside returns a shell command that runs kubectl in the instance with the control plane.
-	inside := func(ctx SpecContext, arguments string) string {
-		GinkgoHelper()
-		return fmt.Sprintf("nsenter --target %s --all --wd env PATH=/usr/local/bin:/usr/bin:/bin KUBECONFIG=/etc/kubernetes/admin.conf kubectl %s",
-			firstProcess(ctx, control), arguments)
+	inside := func(arguments string) string {
+		return "foocloud instance exec --no-input control -- kubectl --kubeconfig=/etc/kubernetes/admin.conf " + arguments
 	}
 
 	BeforeAll(func(ctx SpecContext) {
@@ -161,7 +159,7 @@ var _ = DescribeTableSubtree("A machine with Debian", Label("distribution", "slo
 		made := create(ctx, "control", controlPlaneData)
 		Expect(made.Bootstrap.State).To(Equal(cloud.BootstrapSucceeded), func() string { return v.run(ctx, "foocloud logs "+made.ID) })
 		control = made.ID
-		v.run(ctx, inside(ctx, "create configmap precious --from-literal=key=value"))
+		v.run(ctx, inside("create configmap precious --from-literal=key=value"))
 	}, NodeTimeout(2*emulated))
 
 	It("limits an instance to its type", func(ctx SpecContext) {
@@ -170,7 +168,7 @@ var _ = DescribeTableSubtree("A machine with Debian", Label("distribution", "slo
 		first := firstProcess(ctx, control)
 		greedy := create(ctx, "greedy", greedyData)
 		Expect(v.run(ctx, "foocloud logs "+greedy.ID)).To(ContainSubstring("tail ended with 137"))
-		Expect(v.run(ctx, inside(ctx, "get --raw /livez"))).To(Equal("ok"))
+		Expect(v.run(ctx, inside("get --raw /livez"))).To(Equal("ok"))
 		Expect(firstProcess(ctx, control)).To(Equal(first))
 	}, NodeTimeout(emulated))
 
@@ -180,7 +178,7 @@ var _ = DescribeTableSubtree("A machine with Debian", Label("distribution", "slo
 		v.run(ctx, "systemctl restart foocloud")
 		v.eventually(ctx, "systemctl is-active foocloud && foocloud instances").Should(ContainSubstring(control))
 		Expect(firstProcess(ctx, control)).To(Equal(first))
-		command := inside(ctx, "get configmap precious --output=jsonpath={.data.key}")
+		command := inside("get configmap precious --output=jsonpath={.data.key}")
 		v.eventually(ctx, command).Should(Equal("value"))
 	}, NodeTimeout(emulated))
 
@@ -188,9 +186,9 @@ var _ = DescribeTableSubtree("A machine with Debian", Label("distribution", "slo
 		v.reboot(ctx)
 		v.eventually(ctx, "systemctl is-active foocloud").Should(Equal("active"))
 		Eventually(ctx, firstProcess).WithArguments(control).WithTimeout(emulated).WithPolling(5 * time.Second).ShouldNot(BeEmpty())
-		command := inside(ctx, "get configmap precious --output=jsonpath={.data.key}")
+		command := inside("get configmap precious --output=jsonpath={.data.key}")
 		v.eventually(ctx, command).Should(Equal("value"))
-		Expect(v.run(ctx, inside(ctx, "get --raw /livez"))).To(Equal("ok"))
+		Expect(v.run(ctx, inside("get --raw /livez"))).To(Equal("ok"))
 	}, NodeTimeout(2*emulated))
 
 	It("removes everything", func(ctx SpecContext) {
