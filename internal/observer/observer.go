@@ -7,9 +7,13 @@ package observer
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/url"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -33,7 +37,11 @@ type Observer struct {
 	Changes chan struct{}
 }
 
-// Start starts to watch the kinds of the objects. It ends with ctx.
+// retryPeriod is how long to wait before asking an API server that did not answer again.
+const retryPeriod = 500 * time.Millisecond
+
+// Start starts to watch the kinds of the objects. It waits for an API server that does not answer,
+// such as one that has just started on a busy machine. It ends with ctx.
 func Start(ctx context.Context, config *rest.Config, options Options, objects ...client.Object) (*Observer, error) {
 	watched := cache.Options{Scheme: options.Scheme, DefaultTransform: cache.TransformStripManagedFields()}
 	if options.Namespace != "" {
@@ -52,7 +60,7 @@ func Start(ctx context.Context, config *rest.Config, options Options, objects ..
 		return nil, context.Cause(ctx)
 	}
 	for _, object := range objects {
-		informer, err := informers.GetInformer(ctx, object)
+		informer, err := informer(ctx, informers, object)
 		if err != nil {
 			return nil, fmt.Errorf("watch %T: %w", object, err)
 		}
@@ -61,6 +69,23 @@ func Start(ctx context.Context, config *rest.Config, options Options, objects ..
 		}
 	}
 	return o, nil
+}
+
+// informer returns the informer of an object's kind. If ctx ends before the API server has answered,
+// the error has the reason of both.
+func informer(ctx context.Context, informers cache.Cache, object client.Object) (found cache.Informer, err error) {
+	ended := wait.PollUntilContextCancel(ctx, retryPeriod, true, func(ctx context.Context) (bool, error) {
+		found, err = informers.GetInformer(ctx, object)
+		var silent *url.Error
+		if errors.As(err, &silent) {
+			return false, nil
+		}
+		return true, err
+	})
+	if ended != nil && ctx.Err() != nil && err != nil {
+		return nil, fmt.Errorf("%w: %w", context.Cause(ctx), err)
+	}
+	return found, ended
 }
 
 func (o *Observer) handler() toolscache.ResourceEventHandler {

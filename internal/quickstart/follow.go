@@ -135,6 +135,7 @@ func (f *follower) watchWorkload(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	f.say.waitingFor("the API server of the workload cluster to answer")
 	f.workload, err = observe(ctx, config, "", &corev1.Node{})
 	if err != nil {
 		return fmt.Errorf("workload cluster: %w", err)
