@@ -15,6 +15,7 @@ FUZZTIME ?= 10s
 # Time limit for all stories together; raise it on emulated machines, which are slower.
 E2E_TIMEOUT ?= 75m
 UPSTREAM_TIMEOUT ?= 6h
+PROCS ?= 1
 HISTORIES ?= 1000000
 FOCUS ?=
 SHARD ?=
@@ -148,9 +149,9 @@ conformance-report: conformance-parts ## Write docs/conformance from the results
 
 # Clusters of the specs are in a network of their own, so it can run beside a quick start.
 .PHONY: upstream
-upstream: upstream-parts $(UPSTREAM)/specs.test ## Run Cluster API's own specs on real machines (FOCUS='Quick start' selects), and write bin/upstream/junit.xml
-	cd test/upstream && $(UPSTREAM)/specs.test -ginkgo.v -ginkgo.fail-on-empty -ginkgo.focus='$(FOCUS)' -ginkgo.timeout=$(UPSTREAM_TIMEOUT) \
-		-ginkgo.junit-report=$(UPSTREAM)/junit.xml $(ARGS)
+upstream: upstream-parts $(UPSTREAM)/specs.test $(TOOLS)/ginkgo ## Run Cluster API's own specs on real machines (FOCUS='Quick start' selects, PROCS=2 runs two at a time), and write bin/upstream/junit.xml
+	$(TOOLS)/ginkgo run --procs=$(PROCS) -v --fail-on-empty --focus='$(FOCUS)' --timeout=$(UPSTREAM_TIMEOUT) --output-dir=$(UPSTREAM) --junit-report=junit.xml \
+		$(UPSTREAM)/specs.test -- -configuration=$(CURDIR)/test/upstream/config.yaml -bin=$(BIN) -artifacts=$(UPSTREAM)/artifacts $(ARGS)
 
 CONTRACT_REPORT = --name foo --version $(DEVELOPMENT) --url https://github.com/capfoo/cluster-api-provider-foo --contract-version v1beta1,v1beta2 \
 	--strict --undated --reproduce 'make contract-report' -f yaml
@@ -421,6 +422,9 @@ $(TOOLS)/clusterctl: hack/tools/go.mod
 
 $(TOOLS)/test-extension: test/upstream/go.mod
 	@cd test/upstream && echo 'building $(@F)' && $(GO_BUILD) -o $@ sigs.k8s.io/cluster-api/test/extension
+
+$(TOOLS)/ginkgo: test/upstream/go.mod
+	@cd test/upstream && echo 'building $(@F)' && $(GO_BUILD) -o $@ github.com/onsi/ginkgo/v2/ginkgo
 
 $(TOOLS)/in-memory-provider: hack/tools/inmemory.mod
 	$(TOOL_BUILD) -modfile=inmemory.mod -o $@ sigs.k8s.io/cluster-api/test/infrastructure/docker

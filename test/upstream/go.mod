@@ -2,7 +2,10 @@ module github.com/capfoo/cluster-api-provider-foo/test/upstream
 
 go 1.26.0
 
-tool sigs.k8s.io/cluster-api/test/extension
+tool (
+	github.com/onsi/ginkgo/v2/ginkgo
+	sigs.k8s.io/cluster-api/test/extension
+)
 
 require (
 	github.com/onsi/ginkgo/v2 v2.32.0

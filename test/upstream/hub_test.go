@@ -49,8 +49,6 @@ func (c *fooCluster) Create(ctx context.Context) {
 	cloud := netip.AddrPortFrom(prefix.Addr().Next(), 7443)
 	run(c.foo(ctx, "quickstart", "--detach", "--state-dir="+c.state, "--bridge="+bridge, "--network="+network, "--timeout=10m",
 		"--cluster-name="+c.name, "--worker-machine-count=1", "--kubernetes-version="+c.version, "--cloud-listen=https://"+cloud.String()))
-	// Clients in this process must not use a proxy for clusters.
-	Expect(os.Setenv("NO_PROXY", strings.Join([]string{network, "127.0.0.1", os.Getenv("NO_PROXY")}, ","))).To(Succeed())
 	c.readEnv()
 
 	archives, err := filepath.Glob(filepath.Join(*bin, "*/images/*.tar"))
@@ -83,8 +81,11 @@ func (c *fooCluster) foocloud(ctx context.Context, arguments ...string) *exec.Cm
 	return command
 }
 
+// readEnv reads how to reach the cloud.
 func (c *fooCluster) readEnv() {
 	GinkgoHelper()
+	// Clients in this process must not use a proxy for clusters.
+	Expect(os.Setenv("NO_PROXY", strings.Join([]string{network, "127.0.0.1", os.Getenv("NO_PROXY")}, ","))).To(Succeed())
 	content, err := os.ReadFile(filepath.Join(c.state, "env"))
 	Expect(err).NotTo(HaveOccurred())
 	c.env = map[string]string{}

@@ -6,18 +6,22 @@
 package upstream
 
 import (
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	clusterctlcluster "sigs.k8s.io/cluster-api/cmd/clusterctl/client/cluster"
 	"sigs.k8s.io/cluster-api/test/e2e"
 	"sigs.k8s.io/cluster-api/test/framework"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // Flavors and labels. Specs with the label kubeadm ask for a KubeadmControlPlane by its kind; all
@@ -84,7 +88,8 @@ var _ = Describe("Worker remediation", func() {
 	})
 })
 
-var _ = Describe("Control plane remediation", func() {
+// It waits most of the time, so it starts before others that may run beside it.
+var _ = Describe("Control plane remediation", SpecPriority(1), func() {
 	e2e.KCPRemediationSpec(ctx, func() e2e.KCPRemediationSpecInput {
 		return e2e.KCPRemediationSpecInput{
 			E2EConfig: config, ClusterctlConfigPath: clusterctlConfig, BootstrapClusterProxy: hub, ArtifactFolder: *artifacts,
@@ -137,10 +142,18 @@ var _ = Describe("ClusterClass rollout of a KubeadmControlPlane", Label(kubeadmL
 	e2e.ClusterClassRolloutSpec(ctx, func() e2e.ClusterClassRolloutSpecInput {
 		return e2e.ClusterClassRolloutSpecInput{
 			E2EConfig: config, ClusterctlConfigPath: clusterctlConfig, BootstrapClusterProxy: hub, ArtifactFolder: *artifacts,
-			Flavor: kubeadmFlavor + "topology",
+			Flavor: kubeadmFlavor + "rollout", FilterMetadataBeforeValidation: withoutOwnAnnotations,
 		}
 	})
 })
+
+// withoutOwnAnnotations leaves out what Foo notes on its own objects. The spec expects no annotations but
+// those of the topology.
+func withoutOwnAnnotations(object client.Object) clusterv1.ObjectMeta {
+	annotations := maps.Clone(object.GetAnnotations())
+	maps.DeleteFunc(annotations, func(key, _ string) bool { return strings.HasPrefix(key, "infrastructure.cluster.x-k8s.io/") })
+	return clusterv1.ObjectMeta{Labels: object.GetLabels(), Annotations: annotations}
+}
 
 var _ = Describe("Cluster deletion", func() {
 	e2e.ClusterDeletionSpec(ctx, func() e2e.ClusterDeletionSpecInput {
@@ -217,7 +230,7 @@ var _ = Describe("Scale with KubeadmControlPlanes", Label(kubeadmLabel), func() 
 		return e2e.ScaleSpecInput{
 			E2EConfig: config, ClusterctlConfigPath: clusterctlConfig, BootstrapClusterProxy: hub, ArtifactFolder: *artifacts,
 			Flavor: ptr.To(kubeadmFlavor + "topology"), ClusterClassName: "kubeadm",
-			ClusterCount: ptr.To[int64](3), Concurrency: ptr.To[int64](3), AdditionalClusterClassCount: ptr.To[int64](0),
+			ClusterCount: ptr.To[int64](3), Concurrency: ptr.To[int64](3), WorkerPerMachineDeploymentCount: ptr.To[int64](1),
 		}
 	})
 })

@@ -10,12 +10,14 @@
 // `make upstream` builds what it needs and runs it as root. It is a module of its own, because the
 // specs depend on Docker's and kind's libraries. They start neither.
 //
-// Limits: one spec runs at a time, on one machine.
+// Limits: all specs run on one machine.
 package upstream
 
 import (
 	"context"
+	"encoding/json"
 	"flag"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -34,9 +36,13 @@ import (
 )
 
 var (
-	bin       = flag.String("bin", "../../bin", "folder of the built programs")
-	artifacts = flag.String("artifacts", "../../bin/upstream/artifacts", "folder for logs and objects of the clusters")
+	bin           = flag.String("bin", "../../bin", "folder of the built programs")
+	artifacts     = flag.String("artifacts", "../../bin/upstream/artifacts", "folder for logs and objects of the clusters")
+	configuration = flag.String("configuration", "config.yaml", "configuration of the specs")
 )
+
+// hubName is the name of the management cluster.
+const hubName = "hub"
 
 var (
 	// ctx ends with the suite; the specs take it when they are declared.
@@ -59,45 +65,69 @@ func TestUpstream(t *testing.T) {
 	RunSpecs(t, "Cluster API's specs on Foo's machines")
 }
 
-var _ = BeforeSuite(func() {
+// The first of Ginkgo's processes makes the management cluster, and tells the others where it is.
+var _ = SynchronizedBeforeSuite(func() []byte {
 	Expect(os.Geteuid()).To(BeZero(), "instances need namespaces, bridges and mounts: run it as root")
+	configure()
+	Expect(os.RemoveAll(*artifacts)).To(Succeed())
+	Expect(os.MkdirAll(*artifacts, 0o750)).To(Succeed())
+
+	machines := &fooCluster{name: hubName, version: config.MustGetVariable("KUBERNETES_VERSION_MANAGEMENT")}
+	hubLifecycle = machines
+	machines.Create(ctx)
+	maps.Copy(config.Variables, machines.cloudVariables())
+	path := writeRepository()
+	clusterctl.InitManagementClusterAndWatchControllerLogs(ctx, clusterctl.InitManagementClusterAndWatchControllerLogsInput{
+		ClusterProxy: connect(machines), ClusterctlConfigPath: path, LogFolder: filepath.Join(*artifacts, "clusters", hubName),
+		ControlPlaneProviders:     []string{"kubeadm", "foo"},
+		InfrastructureProviders:   config.InfrastructureProviders(),
+		RuntimeExtensionProviders: config.RuntimeExtensionProviders(),
+	}, config.GetIntervals(hubName, "wait-controllers")...)
+
+	content, err := json.Marshal(shared{State: machines.state, ClusterctlConfig: path})
+	Expect(err).NotTo(HaveOccurred())
+	return content
+}, func(content []byte) {
+	var from shared
+	Expect(json.Unmarshal(content, &from)).To(Succeed())
+	configure()
+	machines := &fooCluster{name: hubName, state: from.State}
+	machines.readEnv()
+	maps.Copy(config.Variables, machines.cloudVariables())
+	clusterctlConfig = from.ClusterctlConfig
+	hub = connect(machines)
+})
+
+// shared is what all processes know about the management cluster.
+type shared struct{ State, ClusterctlConfig string }
+
+var _ = SynchronizedAfterSuite(func() {
+	if hub != nil {
+		hub.Dispose(context.Background())
+	}
+}, func() {
+	end()
+	if hubLifecycle != nil {
+		hubLifecycle.Dispose(context.Background())
+	}
+})
+
+// configure reads the flags and config.yaml.
+func configure() {
+	GinkgoHelper()
 	for _, path := range []*string{bin, artifacts} {
 		absolute, err := filepath.Abs(*path)
 		Expect(err).NotTo(HaveOccurred())
 		*path = absolute
 	}
-	Expect(os.RemoveAll(*artifacts)).To(Succeed())
-	Expect(os.MkdirAll(*artifacts, 0o750)).To(Succeed())
-	config = clusterctl.LoadE2EConfig(ctx, clusterctl.LoadE2EConfigInput{ConfigPath: "config.yaml"})
+	config = clusterctl.LoadE2EConfig(ctx, clusterctl.LoadE2EConfigInput{ConfigPath: *configuration})
+}
 
-	machines := &fooCluster{name: "hub", version: config.MustGetVariable("KUBERNETES_VERSION_MANAGEMENT")}
-	hubLifecycle = machines
-	machines.Create(ctx)
-	for name, value := range machines.cloudVariables() {
-		config.Variables[name] = value
-	}
-	clusterctlConfig = writeRepository()
-
+func connect(machines *fooCluster) framework.ClusterProxy {
 	scheme := runtime.NewScheme()
 	framework.TryAddDefaultSchemes(scheme)
-	hub = framework.NewClusterProxy("hub", machines.GetKubeconfigPath(), scheme, framework.WithMachineLogCollector(consoles{machines}))
-	clusterctl.InitManagementClusterAndWatchControllerLogs(ctx, clusterctl.InitManagementClusterAndWatchControllerLogsInput{
-		ClusterProxy: hub, ClusterctlConfigPath: clusterctlConfig, LogFolder: filepath.Join(*artifacts, "clusters", "hub"),
-		ControlPlaneProviders:     []string{"kubeadm", "foo"},
-		InfrastructureProviders:   config.InfrastructureProviders(),
-		RuntimeExtensionProviders: config.RuntimeExtensionProviders(),
-	}, config.GetIntervals("hub", "wait-controllers")...)
-})
-
-var _ = AfterSuite(func() {
-	end()
-	if hub != nil {
-		hub.Dispose(context.Background())
-	}
-	if hubLifecycle != nil {
-		hubLifecycle.Dispose(context.Background())
-	}
-})
+	return framework.NewClusterProxy(hubName, machines.GetKubeconfigPath(), scheme, framework.WithMachineLogCollector(consoles{machines}))
+}
 
 // writeRepository writes the clusterctl repository and returns the path of clusterctl's
 // configuration. It adds what config.yaml cannot say: the framework accepts only one control plane
