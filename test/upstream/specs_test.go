@@ -129,7 +129,7 @@ var _ = Describe("ClusterClass changes", func() {
 	e2e.ClusterClassChangesSpec(ctx, func() e2e.ClusterClassChangesSpecInput {
 		return e2e.ClusterClassChangesSpecInput{
 			E2EConfig: config, ClusterctlConfigPath: clusterctlConfig, BootstrapClusterProxy: hub, ArtifactFolder: *artifacts,
-			ControlPlaneWaiters: fooControlPlane, Flavor: "topology",
+			ControlPlaneWaiters: fooControlPlane, Flavor: "changes",
 			ModifyControlPlaneFields:                                   map[string]any{"spec.kubeadmConfigSpec.verbosity": int64(4)},
 			ModifyMachineDeploymentBootstrapConfigTemplateFields:       map[string]any{"spec.template.spec.verbosity": int64(4)},
 			ModifyMachineDeploymentInfrastructureMachineTemplateFields: map[string]any{"spec.template.spec.additionalTags": map[string]any{"changed": "true"}},
