@@ -9,8 +9,10 @@ kubectl=$(realpath "$3")
 release=$output/infrastructure-foo/$2
 cd "$(dirname "$0")/../test/upstream/templates"
 mkdir -p "$output/templates/kubeadm"
-for folder in */; do
-  "$kubectl" kustomize "$folder" > "$output/templates/cluster-template-${folder%/}.yaml"
+for folder in *; do
+  name=$folder
+  [[ $folder == clusterclass-* ]] || name=cluster-template-$folder
+  "$kubectl" kustomize "$folder" > "$output/templates/$name.yaml"
 done
 # Both kinds of control plane have the same spec. clusterctl finds a ClusterClass by its name.
 for file in "$output"/templates/cluster-template-{remediation,rollout}.yaml \

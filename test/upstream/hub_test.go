@@ -8,6 +8,7 @@ package upstream
 import (
 	"context"
 	"encoding/base64"
+	"flag"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -19,10 +20,10 @@ import (
 	"sigs.k8s.io/cluster-api/test/framework/bootstrap"
 )
 
-// The network of all instances, which no other suite and no default of foo uses.
-const (
-	bridge  = "fooupstream"
-	network = "10.95.0.0/16"
+// The network of all instances. No other suite and no default of foo uses these.
+var (
+	bridge  = flag.String("bridge", "fooupstream", "bridge of the instances")
+	network = flag.String("network", "10.95.0.0/16", "network of the instances")
 )
 
 // fooCluster is a cluster without providers that foo makes, together with the cloud in which the
@@ -44,10 +45,11 @@ func (c *fooCluster) Create(ctx context.Context) {
 	// Instances hide /tmp.
 	c.state, err = os.MkdirTemp("/var/lib", "foo-upstream-")
 	Expect(err).NotTo(HaveOccurred())
-	prefix := netip.MustParsePrefix(network)
+	prefix, err := netip.ParsePrefix(*network)
+	Expect(err).NotTo(HaveOccurred(), "-network")
 	// Pods find the cloud at the first address of the network.
 	cloud := netip.AddrPortFrom(prefix.Addr().Next(), 7443)
-	run(c.foo(ctx, "quickstart", "--detach", "--state-dir="+c.state, "--bridge="+bridge, "--network="+network, "--timeout=10m",
+	run(c.foo(ctx, "quickstart", "--detach", "--state-dir="+c.state, "--bridge="+*bridge, "--network="+*network, "--timeout=10m",
 		"--cluster-name="+c.name, "--worker-machine-count=1", "--kubernetes-version="+c.version, "--cloud-listen=https://"+cloud.String()))
 	c.readEnv()
 
@@ -85,7 +87,7 @@ func (c *fooCluster) foocloud(ctx context.Context, arguments ...string) *exec.Cm
 func (c *fooCluster) readEnv() {
 	GinkgoHelper()
 	// Clients in this process must not use a proxy for clusters.
-	Expect(os.Setenv("NO_PROXY", strings.Join([]string{network, "127.0.0.1", os.Getenv("NO_PROXY")}, ","))).To(Succeed())
+	Expect(os.Setenv("NO_PROXY", strings.Join([]string{*network, "127.0.0.1", os.Getenv("NO_PROXY")}, ","))).To(Succeed())
 	content, err := os.ReadFile(filepath.Join(c.state, "env"))
 	Expect(err).NotTo(HaveOccurred())
 	c.env = map[string]string{}

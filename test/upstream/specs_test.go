@@ -21,6 +21,7 @@ import (
 	clusterctlcluster "sigs.k8s.io/cluster-api/cmd/clusterctl/client/cluster"
 	"sigs.k8s.io/cluster-api/test/e2e"
 	"sigs.k8s.io/cluster-api/test/framework"
+	"sigs.k8s.io/cluster-api/test/framework/clusterctl"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -205,10 +206,26 @@ var _ = Describe("Self-hosted with a KubeadmControlPlane", Label(kubeadmLabel), 
 	e2e.SelfHostedSpec(ctx, func() e2e.SelfHostedSpecInput {
 		return e2e.SelfHostedSpecInput{
 			E2EConfig: config, ClusterctlConfigPath: clusterctlConfig, BootstrapClusterProxy: hub, ArtifactFolder: *artifacts,
-			Flavor: kubeadmFlavor + "machine-deployment",
+			Flavor: kubeadmFlavor + "machine-deployment", PostNamespaceCreated: installProviders,
 		}
 	})
 })
+
+// installProviders installs the providers of the management cluster in another cluster. The spec would
+// install only one control plane provider, but clusterctl moves objects only between clusters with the
+// same providers.
+func installProviders(cluster framework.ClusterProxy, _ string) {
+	GinkgoHelper()
+	if cluster.GetName() == hubName {
+		return
+	}
+	clusterctl.Init(ctx, clusterctl.InitInput{
+		KubeconfigPath: cluster.GetKubeconfigPath(), ClusterctlConfigPath: clusterctlConfig,
+		LogFolder:    filepath.Join(*artifacts, "clusters", cluster.GetName()),
+		CoreProvider: "cluster-api", BootstrapProviders: []string{"kubeadm"}, ControlPlaneProviders: controlPlaneProviders,
+		InfrastructureProviders: config.InfrastructureProviders(), RuntimeExtensionProviders: config.RuntimeExtensionProviders(),
+	})
+}
 
 // Service of Cluster API's test extension.
 const (

@@ -44,6 +44,8 @@ var (
 // hubName is the name of the management cluster.
 const hubName = "hub"
 
+var controlPlaneProviders = []string{"kubeadm", "foo"}
+
 var (
 	// ctx ends with the suite; the specs take it when they are declared.
 	ctx, end = context.WithCancel(context.Background())
@@ -79,7 +81,7 @@ var _ = SynchronizedBeforeSuite(func() []byte {
 	path := writeRepository()
 	clusterctl.InitManagementClusterAndWatchControllerLogs(ctx, clusterctl.InitManagementClusterAndWatchControllerLogsInput{
 		ClusterProxy: connect(machines), ClusterctlConfigPath: path, LogFolder: filepath.Join(*artifacts, "clusters", hubName),
-		ControlPlaneProviders:     []string{"kubeadm", "foo"},
+		ControlPlaneProviders:     controlPlaneProviders,
 		InfrastructureProviders:   config.InfrastructureProviders(),
 		RuntimeExtensionProviders: config.RuntimeExtensionProviders(),
 	}, config.GetIntervals(hubName, "wait-controllers")...)
