@@ -15,7 +15,7 @@ for folder in *; do
   "$kubectl" kustomize "$folder" > "$output/templates/$name.yaml"
 done
 # Both kinds of control plane have the same spec. clusterctl finds a ClusterClass by its name.
-for file in "$output"/templates/cluster-template-{remediation,rollout}.yaml \
+for file in "$output"/templates/cluster-template-{remediation,rollout,scale}.yaml \
   "$release"/{cluster-template-machine-deployment,cluster-template-topology,clusterclass-foo}.yaml; do
   sed -e 's/FooControlPlane/KubeadmControlPlane/' -e 's/name: foo$/name: kubeadm/' "$file" > "$output/templates/kubeadm/${file##*/}"
 done

@@ -246,7 +246,7 @@ var _ = Describe("Scale with KubeadmControlPlanes", Label(kubeadmLabel), func() 
 	e2e.ScaleSpec(ctx, func() e2e.ScaleSpecInput {
 		return e2e.ScaleSpecInput{
 			E2EConfig: config, ClusterctlConfigPath: clusterctlConfig, BootstrapClusterProxy: hub, ArtifactFolder: *artifacts,
-			Flavor: ptr.To(kubeadmFlavor + "topology"), ClusterClassName: "kubeadm",
+			Flavor: ptr.To(kubeadmFlavor + "scale"), ClusterClassName: "kubeadm",
 			ClusterCount: ptr.To[int64](3), Concurrency: ptr.To[int64](3), WorkerPerMachineDeploymentCount: ptr.To[int64](1),
 		}
 	})
