@@ -32,6 +32,9 @@ const (
 	kubeadmLabel  = "kubeadm"
 )
 
+// slow is the priority of specs that take longest, so that they start first if several run at a time.
+const slow = SpecPriority(1)
+
 var _ = Describe("Quick start", func() {
 	e2e.QuickStartSpec(ctx, func() e2e.QuickStartSpecInput {
 		return e2e.QuickStartSpecInput{
@@ -89,8 +92,7 @@ var _ = Describe("Worker remediation", func() {
 	})
 })
 
-// It waits most of the time, so it starts before others that may run beside it.
-var _ = Describe("Control plane remediation", SpecPriority(1), func() {
+var _ = Describe("Control plane remediation", slow, func() {
 	e2e.KCPRemediationSpec(ctx, func() e2e.KCPRemediationSpecInput {
 		return e2e.KCPRemediationSpecInput{
 			E2EConfig: config, ClusterctlConfigPath: clusterctlConfig, BootstrapClusterProxy: hub, ArtifactFolder: *artifacts,
@@ -99,7 +101,7 @@ var _ = Describe("Control plane remediation", SpecPriority(1), func() {
 	})
 })
 
-var _ = Describe("Control plane remediation of a KubeadmControlPlane", Label(kubeadmLabel), func() {
+var _ = Describe("Control plane remediation of a KubeadmControlPlane", Label(kubeadmLabel), slow, func() {
 	e2e.KCPRemediationSpec(ctx, func() e2e.KCPRemediationSpecInput {
 		return e2e.KCPRemediationSpecInput{
 			E2EConfig: config, ClusterctlConfigPath: clusterctlConfig, BootstrapClusterProxy: hub, ArtifactFolder: *artifacts,
@@ -139,7 +141,7 @@ var _ = Describe("ClusterClass changes", func() {
 	})
 })
 
-var _ = Describe("ClusterClass rollout of a KubeadmControlPlane", Label(kubeadmLabel), func() {
+var _ = Describe("ClusterClass rollout of a KubeadmControlPlane", Label(kubeadmLabel), slow, func() {
 	e2e.ClusterClassRolloutSpec(ctx, func() e2e.ClusterClassRolloutSpecInput {
 		return e2e.ClusterClassRolloutSpecInput{
 			E2EConfig: config, ClusterctlConfigPath: clusterctlConfig, BootstrapClusterProxy: hub, ArtifactFolder: *artifacts,
@@ -185,7 +187,7 @@ func phase(kind string, owners ...string) e2e.ClusterDeletionPhase {
 }
 
 // The workload cluster of a second management cluster must outlive the upgrade of Foo in that.
-var _ = Describe("clusterctl upgrade", func() {
+var _ = Describe("clusterctl upgrade", slow, func() {
 	e2e.ClusterctlUpgradeSpec(ctx, func() e2e.ClusterctlUpgradeSpecInput {
 		// The spec downloads clusterctl.
 		programs := httptest.NewServer(http.FileServer(http.Dir(filepath.Join(*bin, "tools"))))
@@ -202,7 +204,7 @@ var _ = Describe("clusterctl upgrade", func() {
 	})
 })
 
-var _ = Describe("Self-hosted with a KubeadmControlPlane", Label(kubeadmLabel), func() {
+var _ = Describe("Self-hosted with a KubeadmControlPlane", Label(kubeadmLabel), slow, func() {
 	e2e.SelfHostedSpec(ctx, func() e2e.SelfHostedSpecInput {
 		return e2e.SelfHostedSpecInput{
 			E2EConfig: config, ClusterctlConfigPath: clusterctlConfig, BootstrapClusterProxy: hub, ArtifactFolder: *artifacts,
@@ -233,7 +235,7 @@ const (
 	extensionService   = "test-extension-webhook-service"
 )
 
-var _ = Describe("Cluster upgrade of a KubeadmControlPlane with lifecycle hooks", Label(kubeadmLabel), func() {
+var _ = Describe("Cluster upgrade of a KubeadmControlPlane with lifecycle hooks", Label(kubeadmLabel), slow, func() {
 	e2e.ClusterUpgradeWithRuntimeSDKSpec(ctx, func() e2e.ClusterUpgradeWithRuntimeSDKSpecInput {
 		return e2e.ClusterUpgradeWithRuntimeSDKSpecInput{
 			E2EConfig: config, ClusterctlConfigPath: clusterctlConfig, BootstrapClusterProxy: hub, ArtifactFolder: *artifacts,
@@ -242,7 +244,7 @@ var _ = Describe("Cluster upgrade of a KubeadmControlPlane with lifecycle hooks"
 	})
 })
 
-var _ = Describe("Scale with KubeadmControlPlanes", Label(kubeadmLabel), func() {
+var _ = Describe("Scale with KubeadmControlPlanes", Label(kubeadmLabel), slow, func() {
 	e2e.ScaleSpec(ctx, func() e2e.ScaleSpecInput {
 		return e2e.ScaleSpecInput{
 			E2EConfig: config, ClusterctlConfigPath: clusterctlConfig, BootstrapClusterProxy: hub, ArtifactFolder: *artifacts,
