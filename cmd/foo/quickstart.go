@@ -104,7 +104,6 @@ func addFlags(command *cobra.Command, config *quickstart.Config) {
 	flags.StringToStringVar(&config.ExtensionSettings, "extension-settings", nil,
 		"Settings of the runtime extension, for example addons=Enabled,smokeChecks=Enabled; docs/runtime-extension.md lists all.")
 	flags.BoolVar(&config.KubeadmControlPlane, "kubeadm-control-plane", false, "Also run Cluster API's own control plane provider, for clusters with a KubeadmControlPlane.")
-	flags.BoolVar(&config.WithoutProviders, "without-providers", false, "Install no providers, so that clusterctl can install them; requires --management-only.")
 	flags.StringVar(&config.CloudListen, "cloud-listen", "", "Additional address of the cloud, for example https://127.0.0.1:7443; <state-dir>/env says how to verify it.")
 	flags.StringVar(&config.UserNamespaces, "user-namespaces", "off", "Whether the cloud's instances get user namespaces: off, auto or on; docs/isolation.md explains them.")
 	flags.BoolVar(&config.ManagerPerProvider, "manager-per-provider", false, "Run Foo's control plane provider and infrastructure provider in separate managers, as clusterctl installs them.")

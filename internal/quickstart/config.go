@@ -70,9 +70,6 @@ type Config struct {
 	// ExtensionSettings are the settings of its ExtensionConfig; docs/runtime-extension.md lists
 	// all.
 	ExtensionSettings map[string]string
-	// WithoutProviders installs and runs no providers, so that the user can install them with
-	// clusterctl.
-	WithoutProviders bool
 	// CloudListen is an additional address of the cloud, https://address:port; none if empty.
 	CloudListen string
 	// Background means that no user watches the output; it is in a file.
@@ -139,12 +136,6 @@ func (c Config) Validate() error {
 }
 
 func (c Config) validateProviders(wrong *problems) {
-	if c.WithoutProviders && !c.ManagementOnly {
-		wrong.add("--without-providers: requires --management-only, because nothing would create a workload cluster")
-	}
-	if c.WithoutProviders && c.Extension {
-		wrong.add("--extension: cannot be combined with --without-providers, because the extension is a provider")
-	}
 	if len(c.ExtensionSettings) > 0 && !c.Extension {
 		wrong.add("--extension-settings: requires --extension, because nothing else reads them")
 	}

@@ -98,9 +98,6 @@ func startPrograms(ctx context.Context, config Config, sup *supervisor.Superviso
 
 // controllers names everything that providers returns.
 func (c Config) controllers() string {
-	if c.WithoutProviders {
-		return "of Kubernetes only"
-	}
 	if c.KubeadmControlPlane {
 		return "Cluster API core, kubeadm bootstrap and control plane providers, Foo"
 	}
@@ -135,9 +132,6 @@ func startManagement(ctx context.Context, config Config, sup *supervisor.Supervi
 
 // providers returns the Cluster API providers to run.
 func (c Config) providers() []management.Provider {
-	if c.WithoutProviders {
-		return nil
-	}
 	list := []management.Provider{
 		c.capiProvider("core", coreComponents),
 		c.capiProvider("kubeadm-bootstrap", bootstrapComponents),

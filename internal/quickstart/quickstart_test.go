@@ -54,7 +54,6 @@ func TestValidate(t *testing.T) {
 		"network of another family":      {func(c *Config) { c.Network = "fd00::/16" }, "--network"},
 		"public network":                 {func(c *Config) { c.Network = "8.8.0.0/16" }, "private"},
 		"network too small":              {func(c *Config) { c.Network = "10.77.0.0/28" }, "prefix length"},
-		"no one to make a cluster":       {func(c *Config) { c.WithoutProviders = true }, "--management-only"},
 		"user namespaces":                {func(c *Config) { c.UserNamespaces = "yes" }, "--user-namespaces"},
 		"cloud without TLS":              {func(c *Config) { c.CloudListen = "http://127.0.0.1:80" }, "--cloud-listen"},
 		"no timeout":                     {func(c *Config) { c.Timeout = 0 }, "--timeout"},
@@ -119,7 +118,6 @@ func TestProviders(t *testing.T) {
 	}{
 		"by default":                {func(*Config) {}, []string{"core", "kubeadm-bootstrap", "manager"}, "manager"},
 		"with KubeadmControlPlanes": {func(c *Config) { c.KubeadmControlPlane = true }, []string{"core", "kubeadm-bootstrap", "kubeadm-control-plane", "manager"}, "manager"},
-		"without any":               {func(c *Config) { c.WithoutProviders = true }, nil, "manager"},
 		"with a manager each":       {func(c *Config) { c.ManagerPerProvider = true }, []string{"core", "kubeadm-bootstrap", "control-plane", "infrastructure"}, "infrastructure"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -21,7 +21,7 @@ import (
 // creates all Machines within a second, so nothing shows which one was the first. The target's
 // managers must still find out that the control plane is initialized, no matter which Machine is
 // broken.
-func (ctl *clusterctl) moveBroken(ctx context.Context, source, target *pods) {
+func (ctl *clusterctl) moveBroken(ctx context.Context, source, target *management) {
 	GinkgoHelper()
 	key := client.ObjectKey{Namespace: "fleet-of-3", Name: "limping"}
 	others := source.instances(ctx)
@@ -40,17 +40,14 @@ func (ctl *clusterctl) moveBroken(ctx context.Context, source, target *pods) {
 		c.kubectl(ctx, "--namespace="+key.Namespace, "annotate", "machine", "--all", clusterv1.MachineSkipRemediationAnnotation+"=")
 		c.healthChecked(ctx, impatient)
 		Expect(syscall.Kill(instanceInit(id), syscall.SIGKILL)).To(Succeed())
-		ctl.run(ctx, source.management, "move", "--namespace="+key.Namespace, "--to-kubeconfig="+target.kubeconfig)
-		// The cloud is still the one that the source started.
-		moved := *source.management
-		moved.Client, moved.kubeconfig = target.Client, target.kubeconfig
-		c.management = &moved
+		ctl.run(ctx, source, "move", "--namespace="+key.Namespace, "--to-kubeconfig="+target.kubeconfig)
+		c.management = target
 		c.kubectl(ctx, "--namespace="+key.Namespace, "annotate", "machine", "--all", clusterv1.MachineSkipRemediationAnnotation+"-")
 
 		c.initializedAgain(ctx)
 		c.expectReplaced(ctx, 3, currentVersion, []string{broken.Spec.ProviderID})
 	})
-	Expect(append(source.refused(), target.refused()...)).To(BeEmpty(), "the roles of a release lack a permission")
+	Expect(append(source.refused(ctx), target.refused(ctx)...)).To(BeEmpty(), "the roles of a release lack a permission")
 	c.kubectl(ctx, "--namespace="+key.Namespace, "delete", "cluster", key.Name)
 	Expect(source.instances(ctx)).To(Equal(others), "instances of the cluster are left")
 }

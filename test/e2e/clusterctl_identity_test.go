@@ -22,7 +22,7 @@ import (
 // moveTenant moves a tenant's cluster as docs/multi-tenancy.md describes: the Secret of a shared
 // identity is where clusterctl looks for it, and the namespace at the target gets its labels only
 // after the move, which must not fail half-way without them.
-func (c *clusterctl) moveTenant(ctx context.Context, source, target *pods) {
+func (c *clusterctl) moveTenant(ctx context.Context, source, target *management) {
 	GinkgoHelper()
 	key := client.ObjectKey{Namespace: "tenants", Name: "tenant"}
 	labels := map[string]string{"tenant": "red"}
@@ -34,7 +34,7 @@ func (c *clusterctl) moveTenant(ctx context.Context, source, target *pods) {
 	source.expectFooCluster(ctx, key, metav1.ConditionTrue, "")
 	source.expectInitialized(ctx, key)
 
-	c.run(ctx, source.management, "move", "--namespace="+key.Namespace, "--to-kubeconfig="+target.kubeconfig)
+	c.run(ctx, source, "move", "--namespace="+key.Namespace, "--to-kubeconfig="+target.kubeconfig)
 	Expect(source.clusters(key.Namespace)(Default, ctx)).To(BeEmpty())
 	target.expectFooCluster(ctx, key, metav1.ConditionFalse, "does not allow namespace "+key.Namespace)
 

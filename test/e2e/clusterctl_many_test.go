@@ -28,7 +28,7 @@ const crowd = 100
 
 // moveCrowd moves clusters without machines: Foo's controllers ignore them, and the test writes the
 // status that a move requires.
-func (c *clusterctl) moveCrowd(ctx context.Context, source, target *pods) {
+func (c *clusterctl) moveCrowd(ctx context.Context, source, target *management) {
 	GinkgoHelper()
 	const namespace = "crowd"
 	source.kubectl(ctx, "create", "namespace", namespace)
@@ -39,7 +39,7 @@ func (c *clusterctl) moveCrowd(ctx context.Context, source, target *pods) {
 	source.expectCrowd(ctx, namespace)
 	made := time.Since(began)
 	began = time.Now()
-	c.run(ctx, source.management, "move", "--namespace="+namespace, "--to-kubeconfig="+target.kubeconfig)
+	c.run(ctx, source, "move", "--namespace="+namespace, "--to-kubeconfig="+target.kubeconfig)
 	moved := time.Since(began)
 	Expect(source.clusters(namespace)(Default, ctx)).To(BeEmpty())
 	target.expectCrowd(ctx, namespace)

@@ -26,9 +26,9 @@ import (
 
 // refuseMove expects that clusterctl says why the cluster cannot be moved, and that nothing
 // changes.
-func (c *clusterctl) refuseMove(ctx context.Context, from, to *pods, stays *cluster, says string) {
+func (c *clusterctl) refuseMove(ctx context.Context, from, to *management, stays *cluster, says string) {
 	GinkgoHelper()
-	got := c.on(ctx, from.management, "move", "--namespace="+stays.key.Namespace, "--to-kubeconfig="+to.kubeconfig)
+	got := c.on(ctx, from, "move", "--namespace="+stays.key.Namespace, "--to-kubeconfig="+to.kubeconfig)
 	Expect(got.code).NotTo(BeZero())
 	Expect(got.stderr).To(ContainSubstring(says))
 	var now clusterv1.Cluster
@@ -37,10 +37,10 @@ func (c *clusterctl) refuseMove(ctx context.Context, from, to *pods, stays *clus
 }
 
 // move moves the cluster's namespace, and waits until the cluster is as healthy there as before.
-func (c *clusterctl) move(ctx context.Context, from, to *pods, moved *cluster) {
+func (c *clusterctl) move(ctx context.Context, from, to *management, moved *cluster) {
 	GinkgoHelper()
-	c.run(ctx, from.management, "move", "--namespace="+moved.key.Namespace, "--to-kubeconfig="+to.kubeconfig)
-	moved.arrived(ctx, from.management, to.management)
+	c.run(ctx, from, "move", "--namespace="+moved.key.Namespace, "--to-kubeconfig="+to.kubeconfig)
+	moved.arrived(ctx, from, to)
 }
 
 // arrived waits until the cluster is as healthy at the target as before the move.
@@ -73,9 +73,9 @@ func (c *cluster) works(ctx context.Context) {
 
 // killMove kills a move half-way. An API server that rejects the next step keeps it there, because
 // it retries for minutes.
-func (c *clusterctl) killMove(ctx context.Context, from, to *pods, moved *cluster, halfway func(g Gomega)) {
+func (c *clusterctl) killMove(ctx context.Context, from, to *management, moved *cluster, halfway func(g Gomega)) {
 	GinkgoHelper()
-	cmd := c.command(ctx, from.management, "move", "--namespace="+moved.key.Namespace, "--to-kubeconfig="+to.kubeconfig)
+	cmd := c.command(ctx, from, "move", "--namespace="+moved.key.Namespace, "--to-kubeconfig="+to.kubeconfig)
 	move := start(cmd)
 	Eventually(func(g Gomega) {
 		if move.ended() {

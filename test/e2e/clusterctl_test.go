@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,10 +41,10 @@ const (
 	nextRelease = "v0.1.1"
 )
 
-// initOf returns the arguments that install a release and its prerequisites.
-func initOf(release string) []string {
+// providersOf returns the arguments that name a release and what it requires.
+func providersOf(release string) []string {
 	return []string{
-		"init", "--core=cluster-api:" + capiVersion, "--bootstrap=kubeadm:" + capiVersion,
+		"--core=cluster-api:" + capiVersion, "--bootstrap=kubeadm:" + capiVersion,
 		"--control-plane=foo:" + release, "--infrastructure=foo:" + release,
 	}
 }
@@ -55,25 +56,24 @@ type clusterctl struct {
 	env    []string
 }
 
-// newClusterctl writes a configuration like that of the release, but with Cluster API from this
-// machine instead of the network.
+// newClusterctl writes a configuration like that of the release, but with cert-manager and Cluster
+// API from this machine instead of the network.
 func newClusterctl(m *management) *clusterctl {
 	GinkgoHelper()
-	root := filepath.Join(suiteDir, "repository")
-	var providers strings.Builder
+	release, err := os.ReadFile(filepath.Join(bin, "release/clusterctl.yaml"))
+	Expect(err).NotTo(HaveOccurred(), "build it with `make e2e`")
+	certManager, err := filepath.Glob(filepath.Join(bin, "management/cert-manager/*/cert-manager.yaml"))
+	Expect(err).NotTo(HaveOccurred())
+	Expect(certManager).To(HaveLen(1), "build it with `make e2e`")
+	others := fmt.Sprintf("cert-manager: {version: %s, url: %q}\nproviders:\n", filepath.Base(filepath.Dir(certManager[0])), certManager[0])
 	for _, one := range []struct{ kind, name, label, file string }{
 		{"CoreProvider", "cluster-api", "cluster-api", "core-components.yaml"},
 		{"BootstrapProvider", "kubeadm", "bootstrap-kubeadm", "bootstrap-components.yaml"},
 	} {
-		folder := filepath.Join(root, one.label, capiVersion)
-		Expect(os.MkdirAll(filepath.Dir(folder), 0o700)).To(Succeed())
-		Expect(os.CopyFS(folder, os.DirFS(filepath.Join(bin, "manifests", one.label)))).To(Or(Succeed(), MatchError(os.ErrExist)))
-		fmt.Fprintf(&providers, "- {name: %s, type: %s, url: %q}\n", one.name, one.kind, filepath.Join(folder, one.file))
+		others += fmt.Sprintf("- {name: %s, type: %s, url: %q}\n", one.name, one.kind, filepath.Join(bin, "management", one.label, capiVersion, one.file))
 	}
-	release, err := os.ReadFile(filepath.Join(bin, "release/clusterctl.yaml"))
-	Expect(err).NotTo(HaveOccurred(), "build it with `make e2e`")
 	config := filepath.Join(suiteDir, "clusterctl.yaml")
-	Expect(os.WriteFile(config, []byte(strings.Replace(string(release), "providers:\n", "providers:\n"+providers.String(), 1)), 0o600)).To(Succeed())
+	Expect(os.WriteFile(config, []byte(strings.Replace(string(release), "providers:\n", others, 1)), 0o600)).To(Succeed())
 
 	token, err := os.ReadFile(m.env["FOO_CLOUD_TOKEN_FILE"])
 	Expect(err).NotTo(HaveOccurred())
@@ -99,7 +99,7 @@ func (c *clusterctl) on(ctx context.Context, m *management, args ...string) outc
 func (c *clusterctl) command(ctx context.Context, m *management, args ...string) *exec.Cmd {
 	cmd := command(ctx, "tools/clusterctl", append(slices.Clone(args), "--config="+c.config, "--kubeconfig="+m.kubeconfig)...)
 	// Anything that uses the network fails at once.
-	cmd.Env = append(append(cmd.Env, "HTTPS_PROXY=http://127.0.0.1:1"), c.env...)
+	cmd.Env = append(append(cmd.Env, "HTTPS_PROXY=http://127.0.0.1:1", "NO_PROXY="+quickstartNetwork), c.env...)
 	return cmd
 }
 
@@ -111,74 +111,79 @@ func (c *clusterctl) run(ctx context.Context, m *management, args ...string) str
 	return got.stdout
 }
 
-// init installs a release, and runs its managers.
-func (c *clusterctl) init(ctx context.Context, p *pods, release string) {
+// init installs providers, and returns once their managers are available.
+func (c *clusterctl) init(ctx context.Context, m *management, providers ...string) {
 	GinkgoHelper()
-	p.prepare(ctx)
-	c.run(ctx, p.management, initOf(release)...)
-	p.run(ctx)
+	c.run(ctx, m, append([]string{"init", "--wait-providers"}, providers...)...)
+	m.deploymentsAvailable(ctx)
 }
 
-// prepare installs the prerequisites of clusterctl.
-func (m *management) prepare(ctx context.Context) {
+// newMovers makes two management clusters of one machine each, without providers, which clusters are
+// moved between. They end with the story.
+func newMovers(ctx context.Context) (source, target *management) {
 	GinkgoHelper()
-	m.kubectl(ctx, "apply", "--server-side", "--filename="+filepath.Join(bin, "manifests/cert-manager/cert-manager.crds.yaml"))
-}
-
-// newMover starts a management cluster without providers, which clusters are moved from or to. It
-// ends with the story.
-func newMover(ctx context.Context, name, bridge, network string) *pods {
-	GinkgoHelper()
-	m := &management{state: filepath.Join(suiteDir, name), bridge: bridge}
-	m.program = startQuickstart(ctx, m.state, bridge, network, "--without-providers",
-		fmt.Sprintf("--cloud-listen=https://127.0.0.1:%d", freePort(ctx)))
-	DeferCleanup(m.stop, NodeTimeout(clusterGone))
-	m.connect(ctx)
-	p := m.newPods()
-	DeferCleanup(func(ctx SpecContext) { p.stop(ctx, "") }, NodeTimeout(clusterGone))
-	return p
+	host := &management{state: filepath.Join(suiteDir, "movers"), bridge: quickstartBridge}
+	// Pods reach the cloud at the first address of its network.
+	first := netip.MustParsePrefix(quickstartNetwork).Addr().Next()
+	host.program = startQuickstart(ctx, host.state, host.bridge, quickstartNetwork, fmt.Sprintf("--cloud-listen=https://%s:7443", first))
+	DeferCleanup(host.stop, NodeTimeout(clusterGone))
+	host.connect(ctx)
+	host.loadManagers(ctx)
+	host.kubectl(ctx, "create", "namespace", "movers")
+	var movers []*management
+	var clusters []*cluster
+	for _, name := range []string{"source", "target"} {
+		clusters = append(clusters, host.newCluster(ctx, client.ObjectKey{Namespace: "movers", Name: name},
+			shape{controlPlanes: 1, version: currentVersion, controlPlaneType: "medium"}))
+	}
+	for _, c := range clusters {
+		c.available(ctx)
+		c.on(ctx, "taint", "nodes", "--all", controlPlaneRole+"-")
+		mover := *host
+		mover.kubeconfig, mover.Client = c.kubeconfig, c.workload
+		movers = append(movers, &mover)
+	}
+	return movers[0], movers[1]
 }
 
 // What a user does with clusterctl, on management clusters with only what clusterctl installs. The
-// managers run with the flags, permissions and webhooks of the release's components. Only the
-// program is always built from the sources: whatever it could not do with the permissions of the
-// last release must work after the upgrade.
-var _ = Describe("A release of Foo", Ordered, Label("clusterctl", needsNextRelease), func() {
+// managers run in Pods as the release's components say. Only their program is always built from the
+// sources: whatever it could not do with the permissions of the last release must work after the
+// upgrade.
+var _ = Describe("A release of Foo", Ordered, Label("clusterctl", needsNextRelease, needsManagement), func() {
 	const namespace = "fleet"
 	key := client.ObjectKey{Namespace: namespace, Name: "mover"}
-	var source, target *pods
+	var source, target *management
 	var ctl *clusterctl
 	var c *cluster
 	BeforeAll(func(ctx SpecContext) {
-		source = newMover(ctx, "source", quickstartBridge, quickstartNetwork)
-		target = newMover(ctx, "target", targetBridge, targetNetwork)
-		ctl = newClusterctl(source.management)
+		source, target = newMovers(ctx)
+		ctl = newClusterctl(source)
 	}, NodeTimeout(2*clusterUp))
-	AfterEach(func() {
-		for _, p := range []*pods{source, target} {
-			if p != nil && CurrentSpecReport().Failed() {
-				p.show()
+	AfterEach(func(ctx SpecContext) {
+		for _, m := range []*management{source, target} {
+			if m != nil && CurrentSpecReport().Failed() {
+				m.dump(ctx)
 			}
 		}
-	})
+	}, NodeTimeout(soon))
 
 	It("is not installed without its required variables", func(ctx SpecContext) {
-		source.prepare(ctx)
 		without := &clusterctl{config: ctl.config}
-		got := without.on(ctx, source.management, initOf(lastRelease)...)
+		got := without.on(ctx, source, append([]string{"init"}, providersOf(lastRelease)...)...)
 		Expect(got.code).NotTo(BeZero())
 		Expect(got.stderr).To(And(ContainSubstring("FOO_CLOUD_CA_B64"), ContainSubstring("FOO_CLOUD_ENDPOINT"), ContainSubstring("FOO_CLOUD_TOKEN_B64")))
 	}, NodeTimeout(clusterUp))
 
 	It("is installed by clusterctl init", func(ctx SpecContext) {
-		ctl.init(ctx, source, lastRelease)
-		plan := ctl.run(ctx, source.management, "upgrade", "plan")
+		ctl.init(ctx, source, providersOf(lastRelease)...)
+		plan := ctl.run(ctx, source, "upgrade", "plan")
 		Expect(plan).To(MatchRegexp(`control-plane-foo .*%s +%s`, lastRelease, nextRelease))
 		Expect(plan).To(MatchRegexp(`infrastructure-foo .*%s +%s`, lastRelease, nextRelease))
 	}, NodeTimeout(2*clusterUp))
 
 	It("is not installed twice", func(ctx SpecContext) {
-		got := ctl.on(ctx, source.management, "init", "--infrastructure=foo:"+nextRelease, "--target-namespace=elsewhere")
+		got := ctl.on(ctx, source, "init", "--infrastructure=foo:"+nextRelease, "--target-namespace=elsewhere")
 		Expect(got.code).NotTo(BeZero())
 		Expect(got.stderr).To(ContainSubstring("there is already an instance of the \"infrastructure-foo\" provider"))
 	}, NodeTimeout(clusterUp))
@@ -191,24 +196,24 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl", needsNextRelea
 			if flavor == needsExtension {
 				continue // a later spec installs the extension
 			}
-			Expect(ctl.generate(ctx, source.management, key, nextRelease, flavor)).To(ContainSubstring("kind: Cluster"), "flavor %q", flavor)
+			Expect(ctl.generate(ctx, source, key, nextRelease, flavor)).To(ContainSubstring("kind: Cluster"), "flavor %q", flavor)
 		}
 		manifest := filepath.Join(suiteDir, "mover.yaml")
-		Expect(os.WriteFile(manifest, []byte(ctl.generate(ctx, source.management, key, lastRelease, "")), 0o600)).To(Succeed())
+		Expect(os.WriteFile(manifest, []byte(ctl.generate(ctx, source, key, lastRelease, "")), 0o600)).To(Succeed())
 		source.kubectl(ctx, "apply", "--filename="+manifest)
-		c = &cluster{management: source.management, key: key, kubeconfig: filepath.Join(suiteDir, "mover.kubeconfig")}
+		c = &cluster{management: source, key: key, kubeconfig: filepath.Join(suiteDir, "mover.kubeconfig")}
 		c.available(ctx)
 		c.nodesReady(ctx, 1, 1)
-		described := ctl.run(ctx, source.management, "describe", "cluster", key.Name, "--namespace="+namespace, "--show-conditions=all")
+		described := ctl.run(ctx, source, "describe", "cluster", key.Name, "--namespace="+namespace, "--show-conditions=all")
 		Expect(described).To(And(ContainSubstring("FooControlPlane"), ContainSubstring("FooCluster")))
 	}, NodeTimeout(2*clusterUp))
 
 	It("is upgraded under a live cluster", func(ctx SpecContext) {
-		before, machines := c.footprint(ctx, source.management), uidsOf(c.controlPlaneMachines(Default, ctx))
-		source.stop(ctx, "-foo-") // like their Pods when clusterctl scales the Deployments down
-		ctl.run(ctx, source.management, "upgrade", "apply", "--control-plane=foo:"+nextRelease, "--infrastructure=foo:"+nextRelease)
-		source.run(ctx)
-		Expect(ctl.run(ctx, source.management, "upgrade", "plan")).To(ContainSubstring("You are already up to date!"))
+		before, machines := c.footprint(ctx, source), uidsOf(c.controlPlaneMachines(Default, ctx))
+		source.loadNext(ctx)
+		ctl.run(ctx, source, "upgrade", "apply", "--control-plane=foo:"+nextRelease, "--infrastructure=foo:"+nextRelease, "--wait-providers")
+		source.deploymentsAvailable(ctx)
+		Expect(ctl.run(ctx, source, "upgrade", "plan")).To(ContainSubstring("You are already up to date!"))
 		source.expectDefinitions(ctx, nextRelease)
 		c.scaleWorkers(ctx, 2)
 		nodes := c.nodesReady(ctx, 1, 2) // the new managers work
@@ -216,18 +221,16 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl", needsNextRelea
 		Expect(c.healthyMembers(ctx, controlPlanesOf(nodes))).To(ConsistOf(sets.List(before.members)))
 		Expect(uidsOf(c.controlPlaneMachines(Default, ctx))).To(Equal(machines), "the upgrade has replaced Machines")
 		Eventually(func(g Gomega) { c.expectSettledStatus(g, ctx, 1, currentVersion) }).WithContext(ctx).Should(Succeed())
-		Expect(source.refused()).To(BeEmpty(), "the roles of a release lack a permission")
+		Expect(source.refused(ctx)).To(BeEmpty(), "the roles of a release lack a permission")
 	}, NodeTimeout(3*clusterUp))
 
 	It("installs the runtime extension as a separate provider, without a cloud", func(ctx SpecContext) {
 		alone := &clusterctl{config: ctl.config, env: slices.DeleteFunc(slices.Clone(ctl.env), func(variable string) bool { return strings.HasPrefix(variable, "FOO_CLOUD_") })}
-		alone.run(ctx, source.management, "init", "--runtime-extension=foo:"+nextRelease)
-		source.run(ctx)
-		generated := ctl.generate(ctx, source.management, key, nextRelease, needsExtension)
+		alone.init(ctx, source, "--runtime-extension=foo:"+nextRelease)
+		generated := ctl.generate(ctx, source, key, nextRelease, needsExtension)
 		Expect(generated).To(And(ContainSubstring("kind: Cluster\n"), ContainSubstring("kind: Addon\n")))
-		Expect(source.refused()).To(BeEmpty(), "the role of the runtime extension lacks a permission")
-		source.stop(ctx, "runtime-extension-foo-")
-		alone.run(ctx, source.management, "delete", "--runtime-extension=foo")
+		Expect(source.refused(ctx)).To(BeEmpty(), "the role of the runtime extension lacks a permission")
+		alone.run(ctx, source, "delete", "--runtime-extension=foo")
 	}, NodeTimeout(clusterUp))
 
 	It("works with CRDs that are newer than its managers, and keeps their new fields", func(ctx SpecContext) {
@@ -257,8 +260,8 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl", needsNextRelea
 		By("removing the finalizer repeatedly: an API server that has not seen the change of the role yet lets the manager restore it")
 		Eventually(func() []string {
 			source.kubectl(ctx, "--namespace="+namespace, "patch", "foocluster", key.Name, "--type=merge", `--patch={"metadata":{"finalizers":null}}`)
-			return source.refused()
-		}).WithContext(ctx).Should(ContainElement(And(HavePrefix("infrastructure-foo-controller-manager: "),
+			return source.refused(ctx)
+		}).WithContext(ctx).Should(ContainElement(And(HavePrefix("infrastructure-foo-controller-manager-"),
 			ContainSubstring(`cannot patch resource \"fooclusters\"`))), "a permission is missing, and no story would notice")
 		give()
 		Eventually(func(g Gomega) {
@@ -266,35 +269,33 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl", needsNextRelea
 			g.Expect(source.Get(ctx, key, &fooCluster)).To(Succeed())
 			g.Expect(fooCluster.Finalizers).NotTo(BeEmpty())
 		}).WithContext(ctx).Should(Succeed(), "the manager does not continue with its permission restored")
-		source.stop(ctx, "infrastructure-foo-") // its messages have been checked
-		source.run(ctx)
+		source.kubectl(ctx, "--namespace=infrastructure-foo-system", "delete", "pods", "--all") // their messages have been checked
+		source.deploymentsAvailable(ctx)
 	}, NodeTimeout(clusterUp))
 
 	It("does not move a cluster to a target without Foo", func(ctx SpecContext) {
 		ctl.refuseMove(ctx, source, target, c, "failed to check Cluster API version")
-		target.prepare(ctx)
-		ctl.run(ctx, target.management, "init", "--core=cluster-api:"+capiVersion, "--bootstrap=kubeadm:"+capiVersion, "--control-plane=-")
+		ctl.init(ctx, target, "--core=cluster-api:"+capiVersion, "--bootstrap=kubeadm:"+capiVersion, "--control-plane=-")
 		ctl.refuseMove(ctx, source, target, c, "provider control-plane-foo not found in the target cluster")
 		ctl.refuseMove(ctx, source, target, c, "provider infrastructure-foo not found in the target cluster")
 		// clusterctl tests cert-manager each time, in a namespace that must be gone by then.
 		probe := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "cert-manager-test"}}
 		Eventually(ctx, target.gone(probe)).Should(BeTrue())
-		ctl.run(ctx, target.management, "init", "--control-plane=foo:"+nextRelease, "--infrastructure=foo:"+nextRelease)
-		target.run(ctx)
+		ctl.init(ctx, target, "--control-plane=foo:"+nextRelease, "--infrastructure=foo:"+nextRelease)
 	}, NodeTimeout(clusterUp))
 
 	It("moves a live cluster with its MachineHealthCheck, and back", func(ctx SpecContext) {
 		c.healthChecked(ctx, impatient)
-		before := c.footprint(ctx, source.management)
+		before := c.footprint(ctx, source)
 		ctl.move(ctx, source, target, c)
-		Expect(c.footprint(ctx, source.management)).To(Equal(before), "the move has changed the cluster")
+		Expect(c.footprint(ctx, source)).To(Equal(before), "the move has changed the cluster")
 		ctl.move(ctx, target, source, c)
-		Expect(c.footprint(ctx, source.management)).To(Equal(before), "the move back has changed the cluster")
-		Expect(append(source.refused(), target.refused()...)).To(BeEmpty(), "the roles of a release lack a permission")
+		Expect(c.footprint(ctx, source)).To(Equal(before), "the move back has changed the cluster")
+		Expect(append(source.refused(ctx), target.refused(ctx)...)).To(BeEmpty(), "the roles of a release lack a permission")
 	}, NodeTimeout(4*clusterUp))
 
 	It("moves a live cluster even if the first move is killed before everything is at the target", func(ctx SpecContext) {
-		before, objects := c.footprint(ctx, source.management), c.names(ctx, source.management)
+		before, objects := c.footprint(ctx, source), c.names(ctx, source)
 		allow := target.refuse(ctx, admissionregistrationv1.Create, schema.GroupResource{Group: infrav1.GroupVersion.Group, Resource: "foomachines"}, func() error {
 			return target.Create(ctx, &infrav1.FooMachine{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "probe"}}, client.DryRunAll)
 		})
@@ -304,25 +305,25 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl", needsNextRelea
 			g.Expect(machines.Items).NotTo(BeEmpty())
 		})
 		allow()
-		Expect(c.names(ctx, source.management)).To(ConsistOf(objects), "the source has lost something")
-		Expect(c.names(ctx, target.management)).NotTo(ContainElement(ContainSubstring("foomachine.infra")))
-		Expect(c.pausedIn(Default, ctx, source.management)).To(BeTrue())
-		Expect(c.pausedIn(Default, ctx, target.management)).To(BeTrue())
-		Expect(c.footprint(ctx, source.management)).To(Equal(before), "the cluster has changed while it is paused in both")
+		Expect(c.names(ctx, source)).To(ConsistOf(objects), "the source has lost something")
+		Expect(c.names(ctx, target)).NotTo(ContainElement(ContainSubstring("foomachine.infra")))
+		Expect(c.pausedIn(Default, ctx, source)).To(BeTrue())
+		Expect(c.pausedIn(Default, ctx, target)).To(BeTrue())
+		Expect(c.footprint(ctx, source)).To(Equal(before), "the cluster has changed while it is paused in both")
 
 		By("moving it again")
-		got := ctl.on(ctx, source.management, "move", "--namespace="+namespace, "--to-kubeconfig="+target.kubeconfig)
+		got := ctl.on(ctx, source, "move", "--namespace="+namespace, "--to-kubeconfig="+target.kubeconfig)
 		Expect(got.code).NotTo(BeZero())
 		Expect(got.stderr).To(ContainSubstring("cannot start operation while the following Clusters are paused: fleet/mover"))
-		c.resume(ctx, source.management)
+		c.resume(ctx, source)
 		ctl.move(ctx, source, target, c)
-		Expect(c.names(ctx, target.management)).To(ContainElements(objects), "something has been lost")
-		Expect(c.names(ctx, source.management)).To(BeEmpty())
-		Expect(c.footprint(ctx, source.management)).To(Equal(before), "the move has changed the cluster")
+		Expect(c.names(ctx, target)).To(ContainElements(objects), "something has been lost")
+		Expect(c.names(ctx, source)).To(BeEmpty())
+		Expect(c.footprint(ctx, source)).To(Equal(before), "the move has changed the cluster")
 	}, NodeTimeout(4*clusterUp))
 
 	It("completes a move by hand that was killed after everything was at the target", func(ctx SpecContext) {
-		before, objects := c.footprint(ctx, source.management), c.names(ctx, target.management)
+		before, objects := c.footprint(ctx, source), c.names(ctx, target)
 		controlPlane := c.controlPlane(Default, ctx)
 		allow := target.refuse(ctx, admissionregistrationv1.Delete, schema.GroupResource{Group: controlplanev1.GroupVersion.Group, Resource: "foocontrolplanes"}, func() error {
 			return target.Delete(ctx, controlPlane.DeepCopy(), client.DryRunAll)
@@ -333,18 +334,18 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl", needsNextRelea
 			g.Expect(machines.Items).To(BeEmpty())
 		})
 		allow()
-		Expect(c.names(ctx, source.management)).To(ContainElements(objects), "something has been lost")
-		Expect(c.pausedIn(Default, ctx, target.management)).To(BeTrue())
-		Expect(c.pausedIn(Default, ctx, source.management)).To(BeTrue())
+		Expect(c.names(ctx, source)).To(ContainElements(objects), "something has been lost")
+		Expect(c.pausedIn(Default, ctx, target)).To(BeTrue())
+		Expect(c.pausedIn(Default, ctx, source)).To(BeTrue())
 
 		unharmed := target.bystander(ctx)
-		c.forget(ctx, target.management)
+		c.forget(ctx, target)
 		unharmed()
-		c.resume(ctx, source.management)
-		c.arrived(ctx, target.management, source.management)
-		Expect(c.names(ctx, target.management)).To(BeEmpty())
-		Expect(c.footprint(ctx, source.management)).To(Equal(before), "the move has changed the cluster")
-		Expect(append(source.refused(), target.refused()...)).To(BeEmpty(), "the roles of a release lack a permission")
+		c.resume(ctx, source)
+		c.arrived(ctx, target, source)
+		Expect(c.names(ctx, target)).To(BeEmpty())
+		Expect(c.footprint(ctx, source)).To(Equal(before), "the move has changed the cluster")
+		Expect(append(source.refused(ctx), target.refused(ctx)...)).To(BeEmpty(), "the roles of a release lack a permission")
 	}, NodeTimeout(4*clusterUp))
 
 	It("does not move a cluster while it rolls out", func(ctx SpecContext) {
@@ -381,8 +382,8 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl", needsNextRelea
 
 	It("deletes the cluster, and then itself", func(ctx SpecContext) {
 		source.kubectl(ctx, "--namespace="+namespace, "delete", "cluster", key.Name)
-		Expect(foocloud[[]instance](ctx, source.management, "instances")).To(BeEmpty())
-		ctl.run(ctx, source.management, "delete", "--control-plane=foo", "--infrastructure=foo")
+		Expect(source.instances(ctx)).To(HaveLen(2), "the machines of the management clusters")
+		ctl.run(ctx, source, "delete", "--control-plane=foo", "--infrastructure=foo")
 		crds := source.kubectl(ctx, "get", "crds", "--output=name")
 		Expect(crds).To(ContainSubstring("foocontrolplanes"), "CRDs stay, and with them the users' objects")
 	}, NodeTimeout(2*clusterUp))

@@ -60,6 +60,12 @@ func (m *management) dump(ctx context.Context) {
 	for _, log := range logs {
 		show(log, tail(log))
 	}
+	if m.kubeconfig != m.env["MANAGEMENT_KUBECONFIG"] {
+		for _, namespace := range managers {
+			show("managers in "+namespace, m.said(ctx, kubectl(), "--kubeconfig="+m.kubeconfig, "--namespace="+namespace, "logs",
+				"--selector=pod-template-hash", "--prefix", fmt.Sprintf("--tail=%d", shownLines)))
+		}
+	}
 	workloads, _ := filepath.Glob(filepath.Join(suiteDir, "*.kubeconfig"))
 	for _, kubeconfig := range workloads {
 		show(filepath.Base(kubeconfig), m.said(ctx, kubectl(), "--kubeconfig="+kubeconfig, "--request-timeout=5s",

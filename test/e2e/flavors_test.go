@@ -15,6 +15,7 @@ import (
 	"encoding/pem"
 	"math/big"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"time"
@@ -177,6 +178,14 @@ func (m *management) externalEtcd(ctx context.Context, cluster client.ObjectKey)
 		"--cert-file="+filepath.Join(dir, "tls.crt"), "--key-file="+filepath.Join(dir, "tls.key")))
 	DeferCleanup(func(ctx SpecContext) { etcd.interrupt(ctx) }, NodeTimeout(clusterGone))
 	return url
+}
+
+// freePort returns a port that nothing listens on.
+func freePort(ctx context.Context) int32 {
+	GinkgoHelper()
+	address, err := netip.ParseAddrPort(freeAddress(ctx, ""))
+	Expect(err).NotTo(HaveOccurred())
+	return int32(address.Port())
 }
 
 // freePorts are the ports that freeAddress has returned, because their users may not be listening

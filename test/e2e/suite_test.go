@@ -46,8 +46,6 @@ const (
 	suiteNetwork      = "10.92.0.0/17"
 	quickstartBridge  = "fooe2e1"
 	quickstartNetwork = "10.92.128.0/18"
-	targetBridge      = "fooe2e2"
-	targetNetwork     = "10.92.192.0/18"
 )
 
 // Kubernetes versions that the stories need.
