@@ -43,6 +43,10 @@ func (m *management) dump(ctx context.Context) {
 	show := func(title string, text string) {
 		AddReportEntry(title, ReportEntryVisibilityFailureOrVerbose, "\n"+text)
 	}
+	show("quickstart", string(m.program.said.Contents()))
+	if m.env == nil {
+		return // it has not come up
+	}
 	kube := []string{"--kubeconfig=" + m.kubeconfig, "get", "--all-namespaces"}
 	show("conditions", m.said(ctx, kubectl(), append(kube, kinds(), "--output=jsonpath="+conditions)...))
 	events := m.said(ctx, kubectl(), append(kube, "events", "--sort-by=.metadata.creationTimestamp")...)
@@ -50,7 +54,6 @@ func (m *management) dump(ctx context.Context) {
 	for _, what := range []string{"instances", "pools", "load-balancers", "quota"} {
 		show("foocloud "+what, m.said(ctx, "foocloud", what))
 	}
-	show("quickstart", string(m.program.said.Contents()))
 	for _, id := range strings.Fields(m.said(ctx, kubectl(), append(kube, "foomachines", "--output=jsonpath={.items[*].status.instanceID}")...)) {
 		show("console of "+id, lastLines(m.said(ctx, "foocloud", "logs", id), shownLines))
 		show("kubelet of "+id, lastLines(m.said(ctx, "foocloud", "logs", id, "--kubelet"), shownLines))
