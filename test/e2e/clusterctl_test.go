@@ -114,7 +114,7 @@ func (c *clusterctl) run(ctx context.Context, m *management, args ...string) str
 // init installs providers, and returns once their managers are available.
 func (c *clusterctl) init(ctx context.Context, m *management, providers ...string) {
 	GinkgoHelper()
-	c.run(ctx, m, append([]string{"init", "--wait-providers"}, providers...)...)
+	c.run(ctx, m, append([]string{"init"}, providers...)...)
 	m.deploymentsAvailable(ctx)
 }
 
@@ -211,7 +211,7 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl", needsNextRelea
 	It("is upgraded under a live cluster", func(ctx SpecContext) {
 		before, machines := c.footprint(ctx, source), uidsOf(c.controlPlaneMachines(Default, ctx))
 		source.loadNext(ctx)
-		ctl.run(ctx, source, "upgrade", "apply", "--control-plane=foo:"+nextRelease, "--infrastructure=foo:"+nextRelease, "--wait-providers")
+		ctl.run(ctx, source, "upgrade", "apply", "--control-plane=foo:"+nextRelease, "--infrastructure=foo:"+nextRelease)
 		source.deploymentsAvailable(ctx)
 		Expect(ctl.run(ctx, source, "upgrade", "plan")).To(ContainSubstring("You are already up to date!"))
 		source.expectDefinitions(ctx, nextRelease)

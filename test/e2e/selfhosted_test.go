@@ -232,7 +232,7 @@ var _ = Describe("A management cluster with Pods", Ordered, Label("management", 
 			underLoad(ctx, fleet, func() {
 				fleet[0].scaleWorkers(ctx, 2)
 				next.run(ctx, pods, "upgrade", "apply", "--control-plane=foo:"+nextRelease, "--infrastructure=foo:"+nextRelease,
-					"--runtime-extension=foo:"+nextRelease, "--wait-providers")
+					"--runtime-extension=foo:"+nextRelease)
 				pods.deploymentsAvailable(ctx)
 				fleet[0].nodesReady(ctx, 1, 2)
 				works(ctx)
