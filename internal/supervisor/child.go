@@ -65,6 +65,17 @@ func (c *child) launch() error {
 	return nil
 }
 
+// start launches the program and returns once it is ready. Otherwise nothing is left of it.
+func (c *child) start(ctx context.Context, timeout time.Duration) error {
+	if err := c.launch(); err != nil {
+		return err
+	}
+	if err := c.waitReady(ctx, timeout); err != nil {
+		return errors.Join(err, c.terminate())
+	}
+	return nil
+}
+
 // waitReady returns nil once the program is ready, and a NotReadyError if it dies or takes too
 // long.
 func (c *child) waitReady(ctx context.Context, timeout time.Duration) error {

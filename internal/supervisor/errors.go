@@ -33,7 +33,7 @@ type NotReadyError struct {
 	Name string
 	// Log is the path of its log.
 	Log string
-	// Err is an ExitedError if the process died, or else the last error of its readiness check.
+	// Err wraps an ExitedError if the process died, or else the last error of its readiness check.
 	Err error
 }
 

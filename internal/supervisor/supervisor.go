@@ -23,6 +23,9 @@ const (
 	// A child that has run this long counts as healthy, and its next death counts as the first
 	// again.
 	healthyAfter = 30 * time.Second
+	// A child that is not ready yet and dies this soon, this many times in a row, will not recover.
+	quickly        = 5 * time.Second
+	maxQuickDeaths = 5
 )
 
 // Process describes a process to run.
@@ -50,13 +53,14 @@ type Options struct {
 	LogDir string
 	// PIDDir holds <name>.pid of each process while it runs; it must exist.
 	PIDDir string
-	// ReadyTimeout is how long a process may take to become ready; one minute if zero.
+	// ReadyTimeout is how long a process may take to become ready, with all its restarts if it dies
+	// before; one minute if zero.
 	ReadyTimeout time.Duration
 	// Notify is called on deaths and restarts. It must not block.
 	Notify func(Event)
 }
 
-// Event is something that happened to a process that had been ready.
+// Event is the death of a process, or that it is running again.
 type Event struct {
 	// Name of the process.
 	Name string
@@ -92,24 +96,66 @@ func (s *Supervisor) LogPath(name string) string {
 	return filepath.Join(s.options.LogDir, name+".log")
 }
 
-// Start runs the process and returns once it is ready. A process that dies earlier is not
-// restarted: Start returns a NotReadyError, and nothing is left of the process.
+// Start runs the process and returns once it is ready. A process that dies earlier, for example
+// because a slow machine let a connection time out, is started again after growing delays. If it is
+// not ready after ReadyTimeout, once ctx ends, or after five deaths at once, Start returns a
+// NotReadyError with the last reason, and nothing is left of the process.
 func (s *Supervisor) Start(ctx context.Context, process Process) error {
 	if err := s.stopping.Err(); err != nil {
 		return fmt.Errorf("start %s: the supervisor has been stopped", process.Name)
 	}
 	c := &child{process: process, log: s.LogPath(process.Name), pidFile: filepath.Join(s.options.PIDDir, process.Name+".pid")}
-	if err := c.launch(); err != nil {
+	if err := s.bringUp(ctx, c); err != nil {
 		return err
-	}
-	if err := c.waitReady(ctx, s.options.ReadyTimeout); err != nil {
-		return errors.Join(err, c.terminate())
 	}
 	s.mu.Lock()
 	s.children = append(s.children, c)
 	s.mu.Unlock()
 	s.keepers.Go(func() { s.keep(c) })
 	return nil
+}
+
+// bringUp starts the child, again if it dies, until it is ready or will not become ready.
+func (s *Supervisor) bringUp(ctx context.Context, c *child) error {
+	ctx, cancel := context.WithTimeout(ctx, s.options.ReadyTimeout)
+	defer cancel()
+	backoff := restartBackoff()
+	var died *ExitedError
+	for quick := 1; ; quick++ {
+		began := time.Now()
+		err := c.start(ctx, s.options.ReadyTimeout)
+		if err == nil {
+			if died != nil {
+				s.options.Notify(Event{Name: c.process.Name})
+			}
+			return nil
+		}
+		if !errors.As(err, &died) {
+			if died != nil {
+				err = fmt.Errorf("%w; before that, %w", err, died)
+			}
+			return err
+		}
+		if time.Since(began) > quickly {
+			quick = 0
+		}
+		if quick == maxQuickDeaths {
+			return err
+		}
+		s.pause(ctx, c, died, backoff.Step())
+		if ctx.Err() != nil {
+			return &NotReadyError{Name: c.process.Name, Log: c.log, Err: fmt.Errorf("%w: %w", context.Cause(ctx), died)}
+		}
+	}
+}
+
+// pause reports the death of a child, and waits until it may be started again or ctx ends.
+func (s *Supervisor) pause(ctx context.Context, c *child, cause error, delay time.Duration) {
+	s.options.Notify(Event{Name: c.process.Name, Err: cause, RestartIn: delay})
+	select {
+	case <-ctx.Done():
+	case <-time.After(delay):
+	}
 }
 
 // keep restarts a child whenever it dies, until the supervisor is stopped.
@@ -136,21 +182,14 @@ func (s *Supervisor) keep(c *child) {
 // revive tries until the child is ready again or the supervisor is stopped.
 func (s *Supervisor) revive(c *child, backoff *wait.Backoff, cause error) {
 	for {
-		delay := backoff.Step()
-		s.options.Notify(Event{Name: c.process.Name, Err: cause, RestartIn: delay})
-		select {
-		case <-s.stopping.Done():
+		s.pause(s.stopping, c, cause, backoff.Step())
+		if s.stopping.Err() != nil {
 			return
-		case <-time.After(delay):
 		}
-		if cause = c.launch(); cause == nil {
-			cause = c.waitReady(s.stopping, s.options.ReadyTimeout)
-		}
-		if cause == nil {
+		if cause = c.start(s.stopping, s.options.ReadyTimeout); cause == nil {
 			s.options.Notify(Event{Name: c.process.Name})
 			return
 		}
-		cause = errors.Join(cause, c.terminate())
 	}
 }
 

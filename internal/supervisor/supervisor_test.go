@@ -69,19 +69,82 @@ func TestStartWaitsUntilReady(t *testing.T) {
 	g.Expect(syscall.Kill(running, 0)).To(MatchError(syscall.ESRCH))
 }
 
-func TestAProcessThatDiesBeforeItIsReady(t *testing.T) {
+func TestAProcessThatDiesBeforeItIsReadyIsStartedAgain(t *testing.T) {
 	g := NewWithT(t)
 	s, dir, events := start(t)
+	runs, ready := filepath.Join(dir, "runs"), filepath.Join(dir, "ready")
+	process := shell("one", "echo run >> "+runs+"; [ $(wc -l < "+runs+") -ge 3 ] || exit 3; touch "+ready+"; exec sleep 60")
+	process.Ready = exists(ready)
+	g.Expect(s.Start(t.Context(), process)).To(Succeed())
+	g.Expect(LastLines(runs, 5)).To(HaveLen(3))
+	g.Expect(events()).To(HaveLen(3))
+	for _, died := range events()[:2] {
+		g.Expect(died.Err).To(MatchError("one exited: exit status 3"))
+		g.Expect(died.RestartIn).To(BeNumerically(">", 0))
+	}
+	g.Expect(events()[2]).To(Equal(Event{Name: "one"}), "it is running")
+	running := pid(g, dir, "one")
+	g.Expect(s.Stop()).To(Succeed())
+	g.Expect(syscall.Kill(running, 0)).To(MatchError(syscall.ESRCH))
+}
+
+var errTimeIsUp = errors.New("time is up")
+
+func TestAProcessThatKeepsDyingBeforeItIsReady(t *testing.T) {
+	g := NewWithT(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	dir, deaths := t.TempDir(), 0
+	s := New(Options{LogDir: dir, PIDDir: dir, Notify: func(Event) {
+		if deaths++; deaths == 2 {
+			cancel(errTimeIsUp)
+		}
+	}})
+	t.Cleanup(func() { _ = s.Stop() })
 	process := shell("one", "echo it is broken; exit 3")
 	process.Ready = exists(filepath.Join(dir, "never"))
-	err := s.Start(t.Context(), process)
-	var exited *ExitedError
-	g.Expect(errors.As(err, &exited)).To(BeTrue(), "got %v", err)
-	g.Expect(err).To(MatchError(ContainSubstring("exit status 3")))
+	err := s.Start(ctx, process)
+	g.Expect(err).To(And(MatchError(errTimeIsUp), MatchError("one did not become ready: time is up: one exited: exit status 3")))
+	g.Expect(deaths).To(Equal(2))
 	log, ok := LogOf(err)
 	g.Expect(ok).To(BeTrue())
 	g.Expect(LastLines(log, 1)).To(Equal([]string{"it is broken"}))
-	g.Expect(events()).To(BeEmpty())
+	g.Expect(filepath.Join(dir, "one.pid")).NotTo(BeAnExistingFile())
+}
+
+// Its reason does not go away, so the user need not wait for the end of a long timeout.
+func TestAProcessThatDiesAtOnceEachTime(t *testing.T) {
+	g := NewWithT(t)
+	s, dir, events := start(t)
+	process := shell("one", "exit 3")
+	process.Ready = exists(filepath.Join(dir, "never"))
+	g.Expect(s.Start(t.Context(), process)).To(MatchError("one did not become ready: one exited: exit status 3"))
+	g.Expect(events()).To(HaveLen(maxQuickDeaths - 1))
+}
+
+// A run that is still starting at the end says less than how the run before it died.
+func TestAProcessThatDiesAndThenHangs(t *testing.T) {
+	g := NewWithT(t)
+	s, dir, events := start(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
+	process := shell("one", "[ ! -e "+first+" ] || { touch "+second+"; exec sleep 60; }; touch "+first+"; exit 3")
+	process.Ready = func(ctx context.Context) error {
+		if exists(second)(ctx) == nil {
+			cancel(errTimeIsUp)
+		}
+		return errors.New("not yet")
+	}
+	err := s.Start(ctx, process)
+	g.Expect(err).To(And(MatchError(errTimeIsUp), MatchError(ContainSubstring("one exited: exit status 3"))))
+	g.Expect(events()).To(HaveLen(1))
+}
+
+func TestAProgramThatDoesNotExist(t *testing.T) {
+	g := NewWithT(t)
+	s, dir, events := start(t)
+	err := s.Start(t.Context(), Process{Name: "one", Path: filepath.Join(dir, "missing")})
+	g.Expect(err).To(MatchError(os.ErrNotExist))
+	g.Expect(events()).To(BeEmpty(), "it is not tried again")
 }
 
 func TestAProcessThatTakesTooLong(t *testing.T) {
