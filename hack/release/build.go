@@ -34,19 +34,19 @@ type provider struct {
 	title, kustomization string
 	// program is what it runs.
 	program string
-	// images are the programs whose images it names, by the variable that can name a mirror.
-	images map[string]string
+	// others are programs whose images its flags name, by the variable that can name a mirror.
+	others map[string]string
 }
 
 var providers = []provider{{
 	kind: clusterctlv1.ControlPlaneProviderType, title: "control plane provider", kustomization: "config/control-plane",
-	program: managerProgram, images: map[string]string{"FOO_MANAGER_IMAGE": managerProgram},
+	program: managerProgram,
 }, {
 	kind: clusterctlv1.InfrastructureProviderType, title: "infrastructure provider", kustomization: "config/infrastructure",
-	program: managerProgram, images: map[string]string{"FOO_MANAGER_IMAGE": managerProgram},
+	program: managerProgram,
 }, {
 	kind: clusterctlv1.RuntimeExtensionProviderType, title: "runtime extension", kustomization: "config/runtime-extension",
-	program: extensionProgram, images: map[string]string{"FOO_RUNTIME_EXTENSION_IMAGE": extensionProgram, "FOO_ETCD_SNAPSHOT_IMAGE": snapshotProgram},
+	program: extensionProgram, others: map[string]string{"FOO_ETCD_SNAPSHOT_IMAGE": snapshotProgram},
 }}
 
 func (p provider) at(version string) repository.Provider {
@@ -89,19 +89,23 @@ func build(sources, version string) (repository.Files, error) {
 	return files, nil
 }
 
-// components returns everything that clusterctl installs for a provider. Each image is a variable
-// that can name a mirror, with the published image as default.
+// components returns everything that clusterctl installs for a provider. clusterctl can replace the
+// image of a Pod by itself, so only images in flags are variables.
 func components(sources string, provider provider, version string) ([]byte, error) {
 	objects, err := kustomize.Build(filepath.Join(sources, provider.kustomization))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", provider.title, err)
 	}
-	for variable, program := range provider.images {
+	images := map[string]string{provider.program: imageRepository + provider.program + ":" + version}
+	for variable, program := range provider.others {
+		images[program] = fmt.Sprintf("${%s:=%s%s:%s}", variable, imageRepository, program, version)
+	}
+	for program, published := range images {
 		image := []byte("foo-" + program + ":unreleased")
 		if found := bytes.Count(objects, image); found != 1 {
 			return nil, fmt.Errorf("%s: the image %s occurs %d times, want once", provider.title, image, found)
 		}
-		objects = bytes.ReplaceAll(objects, image, fmt.Appendf(nil, "${%s:=%s%s:%s}", variable, imageRepository, program, version))
+		objects = bytes.ReplaceAll(objects, image, []byte(published))
 	}
 	header := fmt.Appendf(nil, "# Foo %s, %s. Install it with clusterctl, which replaces the variables: docs/getting-started.md lists them.\n",
 		version, provider.title)

@@ -7,15 +7,20 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	. "github.com/onsi/gomega"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -81,12 +86,10 @@ func TestClusterctlRefusesAnotherVersion(t *testing.T) {
 	g.Expect(problems).To(And(ContainSubstring("failed to read"), ContainSubstring("infrastructure-foo/v0.1.9")))
 }
 
-// Both providers are installed in one API server, with clusterctl's changes: it moves namespaces
-// and replaces variables.
-func TestComponentsInstall(t *testing.T) {
+// startAPIServer returns a client of an API server that ends with the test, and its kubeconfig.
+func startAPIServer(t *testing.T) (client.Client, string) {
+	t.Helper()
 	g := NewWithT(t)
-	output := t.TempDir()
-	g.Expect(run(release{sources: sources, version: version, output: output})).To(Succeed())
 	scheme := runtime.NewScheme()
 	g.Expect(clientgoscheme.AddToScheme(scheme)).To(Succeed())
 	g.Expect(apiextensionsv1.AddToScheme(scheme)).To(Succeed())
@@ -96,6 +99,69 @@ func TestComponentsInstall(t *testing.T) {
 	t.Cleanup(func() { NewWithT(t).Expect(environment.Stop()).To(Succeed()) })
 	kube, err := client.New(config, client.Options{Scheme: scheme})
 	g.Expect(err).NotTo(HaveOccurred())
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	g.Expect(os.WriteFile(kubeconfig, environment.KubeConfig, 0o600)).To(Succeed())
+	return kube, kubeconfig
+}
+
+// clusterctl reads the components as they are published in these commands, with their variables in
+// them.
+func TestClusterctlReadsComponentsWithVariables(t *testing.T) {
+	g := NewWithT(t)
+	output := t.TempDir()
+	g.Expect(run(release{sources: sources, version: version, output: output})).To(Succeed())
+	for flag, image := range map[string]string{
+		"--control-plane": managerProgram, "--infrastructure": managerProgram, "--runtime-extension": extensionProgram,
+	} {
+		described, problems, err := clusterctl(t, output, "generate", "provider", flag, "foo:"+version, "--describe")
+		g.Expect(err).NotTo(HaveOccurred(), problems)
+		g.Expect(described).To(And(ContainSubstring("FOO_MANAGER_MEMORY_LIMIT"), MatchRegexp(`Images:\s+- %s:%s`, imageRepository+image, version)))
+		raw, problems, err := clusterctl(t, output, "generate", "provider", flag, "foo:"+version, "--raw")
+		g.Expect(err).NotTo(HaveOccurred(), problems)
+		g.Expect(raw).To(ContainSubstring("${FOO_MANAGER_MEMORY_LIMIT:=1Gi}"))
+	}
+}
+
+func TestClusterctlListsImages(t *testing.T) {
+	g := NewWithT(t)
+	output := t.TempDir()
+	g.Expect(run(release{sources: sources, version: version, output: output})).To(Succeed())
+	kube, kubeconfig := startAPIServer(t)
+	// clusterctl skips the images of an installed cert-manager, which it would look up on the network.
+	g.Expect(kube.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "cert-manager"}})).To(Succeed())
+	core, err := filepath.Abs(filepath.Join(sources, "bin/manifests/cluster-api"))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(os.Mkdir(filepath.Join(output, "cluster-api"), 0o700)).To(Succeed())
+	g.Expect(os.Symlink(core, filepath.Join(output, "cluster-api", "v1.14.2"))).To(Succeed())
+	configuration, err := os.ReadFile(filepath.Join(output, configurationFile))
+	g.Expect(err).NotTo(HaveOccurred())
+	configuration = fmt.Appendf(configuration, "- {name: cluster-api, type: CoreProvider, url: %q}\n",
+		filepath.Join(output, "cluster-api/v1.14.2/core-components.yaml"))
+	list := func(more string) []string {
+		g.Expect(os.WriteFile(filepath.Join(output, configurationFile), append(slices.Clone(configuration), more...), 0o600)).To(Succeed())
+		listed, problems, err := clusterctl(t, output, "init", "list-images", "--kubeconfig="+kubeconfig, "--core=cluster-api:v1.14.2", "--bootstrap=-",
+			"--control-plane=foo:"+version, "--infrastructure=foo:"+version, "--runtime-extension=foo:"+version)
+		g.Expect(err).NotTo(HaveOccurred(), problems)
+		return strings.Fields(listed)
+	}
+	g.Expect(list("")).To(ConsistOf(ContainSubstring("cluster-api-controller"), imageRepository+"manager:"+version,
+		imageRepository+"runtime-extension:"+version))
+	const mirror = `images:
+  control-plane-foo: {repository: registry.example/mirror}
+  infrastructure-foo: {repository: registry.example/mirror}
+  runtime-extension-foo: {repository: registry.example/mirror}
+`
+	g.Expect(list(mirror)).To(ConsistOf(ContainSubstring("cluster-api-controller"), "registry.example/mirror/manager:"+version,
+		"registry.example/mirror/runtime-extension:"+version))
+}
+
+// Both providers are installed in one API server, with clusterctl's changes: it moves namespaces
+// and replaces variables.
+func TestComponentsInstall(t *testing.T) {
+	g := NewWithT(t)
+	output := t.TempDir()
+	g.Expect(run(release{sources: sources, version: version, output: output})).To(Succeed())
+	kube, _ := startAPIServer(t)
 
 	for _, flag := range []string{"--control-plane", "--infrastructure"} {
 		components, problems, err := clusterctl(t, output, "generate", "provider", flag, "foo:"+version, "--target-namespace", "foo-elsewhere")

@@ -19,6 +19,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -80,6 +81,11 @@ func TestManagerRunsInRestrictedNamespaces(t *testing.T) {
 			g.Expect(container.LivenessProbe).NotTo(BeNil())
 			g.Expect(container.ReadinessProbe).NotTo(BeNil())
 			g.Expect(container.Resources.Requests).To(HaveKey(corev1.ResourceMemory))
+			g.Expect(container.Resources.Limits).To(BeEmpty(), "clusterctl cannot read a Deployment with a variable as a quantity")
+			limits := as[corev1.LimitRange](g, kinds, "LimitRange")
+			g.Expect(limits.Namespace).To(Equal(namespace.Name))
+			g.Expect(limits.Spec.Limits).To(ConsistOf(And(HaveField("Type", corev1.LimitTypeContainer),
+				HaveField("Default", HaveKeyWithValue(corev1.ResourceMemory, resource.MustParse("1Gi"))))))
 			g.Expect(container.Args).To(ContainElements("--leader-elect", "--providers="+strings.TrimSuffix(strings.ToLower(strings.ReplaceAll(provider.title, " ", "-")), "-provider")))
 		})
 	}

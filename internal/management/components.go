@@ -19,7 +19,7 @@ import (
 // podOnly lists the kinds of components that only make sense for a provider that runs in a pod.
 var podOnly = map[string]bool{
 	"Deployment": true, "PodDisruptionBudget": true, "NetworkPolicy": true, "Secret": true,
-	"Service": true, "Certificate": true, "Issuer": true,
+	"Service": true, "Certificate": true, "Issuer": true, "LimitRange": true,
 }
 
 // readComponents reads the components of a provider except those of podOnly kinds.
