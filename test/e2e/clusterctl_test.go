@@ -213,6 +213,7 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl", needsNextRelea
 		source.loadNext(ctx)
 		ctl.run(ctx, source, "upgrade", "apply", "--control-plane=foo:"+nextRelease, "--infrastructure=foo:"+nextRelease)
 		source.deploymentsAvailable(ctx)
+		source.expectManagers(ctx, nextRelease)
 		Expect(ctl.run(ctx, source, "upgrade", "plan")).To(ContainSubstring("You are already up to date!"))
 		source.expectDefinitions(ctx, nextRelease)
 		c.scaleWorkers(ctx, 2)

@@ -18,6 +18,7 @@ import (
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/diff"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -40,7 +41,9 @@ func (m *management) expectDefinition(ctx context.Context, want *unstructured.Un
 	GinkgoHelper()
 	found, stored := versionsOf(m.definition(Default, ctx, want.GetName())), ""
 	for i, version := range versionsOf(want) {
-		Expect(reflect.DeepEqual(found[i], version)).To(BeTrue(), "%s of %s differs from the release", version["name"], want.GetName())
+		Expect(reflect.DeepEqual(found[i], version)).To(BeTrue(), func() string {
+			return fmt.Sprintf("%s of %s differs from the release: %s", version["name"], want.GetName(), diff.Diff(version, found[i]))
+		})
 		if version["storage"] == true {
 			stored = fmt.Sprint(version["name"])
 		}

@@ -80,6 +80,22 @@ func (m *management) killManagers(ctx context.Context) {
 	m.deploymentsAvailable(ctx)
 }
 
+// expectManagers expects that all of Foo's managers run a release, with the memory limit of their
+// namespace.
+func (m *management) expectManagers(ctx context.Context, release string) {
+	GinkgoHelper()
+	found := 0
+	for _, pod := range m.managerPods(Default, ctx) {
+		if strings.HasSuffix(pod.Namespace, "-foo-system") && pod.DeletionTimestamp.IsZero() {
+			found++
+			container := pod.Spec.Containers[0]
+			Expect(container.Image).To(HaveSuffix(":"+release), pod.Name)
+			Expect(container.Resources.Limits.Memory().String()).To(Equal("1Gi"), pod.Name)
+		}
+	}
+	Expect(found).NotTo(BeZero())
+}
+
 // refused returns the requests of managers that the API server denied, each after the name of the
 // manager's Pod.
 func (m *management) refused(ctx context.Context) []string {
@@ -89,7 +105,14 @@ func (m *management) refused(ctx context.Context) []string {
 		if !pod.DeletionTimestamp.IsZero() {
 			continue // it may be gone by now
 		}
-		for line := range strings.Lines(m.kubectl(ctx, "--namespace="+pod.Namespace, "logs", pod.Name, "--tail=-1")) {
+		logs := []string{"--namespace=" + pod.Namespace, "logs", pod.Name, "--tail=-1"}
+		said := m.kubectl(ctx, logs...)
+		for _, container := range pod.Status.ContainerStatuses {
+			if container.RestartCount > 0 {
+				said += m.kubectl(ctx, append(logs, "--previous")...)
+			}
+		}
+		for line := range strings.Lines(said) {
 			if strings.Contains(line, "is forbidden: User") {
 				lines = append(lines, pod.Name+": "+line)
 			}
@@ -238,11 +261,7 @@ var _ = Describe("A management cluster with Pods", Ordered, Label("management", 
 				works(ctx)
 			})
 		})
-		for _, pod := range pods.managerPods(Default, ctx) {
-			if strings.HasSuffix(pod.Namespace, "-foo-system") && pod.DeletionTimestamp.IsZero() {
-				Expect(pod.Spec.Containers[0].Image).To(HaveSuffix(":" + nextRelease))
-			}
-		}
+		pods.expectManagers(ctx, nextRelease)
 		Expect(pods.refused(ctx)).To(BeEmpty(), "the roles of a release lack a permission")
 	}, NodeTimeout(3*clusterUp))
 

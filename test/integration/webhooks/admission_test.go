@@ -106,7 +106,7 @@ var _ = Describe("The scale of a FooControlPlane", func() {
 		controlPlane := &controlplanev1.FooControlPlane{}
 		Expect(environment.Client.Get(ctx, client.ObjectKeyFromObject(object), controlPlane)).To(Succeed())
 		Expect(scale(ctx, controlPlane, 5)).To(Succeed())
-		Expect(scale(ctx, controlPlane, 4)).To(MatchError(ContainSubstring("spec.replicas: Invalid value: replicas must be odd")))
+		Expect(scale(ctx, controlPlane, 4)).To(MatchError(ContainSubstring("spec: Invalid value: replicas must be odd")))
 		Expect(scale(ctx, controlPlane, 0)).To(MatchError(ContainSubstring("spec.replicas in body should be greater than or equal to 1")))
 	})
 
