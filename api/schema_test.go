@@ -121,6 +121,19 @@ func TestDescriptionsBeginWithTheName(t *testing.T) {
 	})
 }
 
+// cert-manager writes a whole CRD to add its authority. Old versions, such as v1.11.5, remove what
+// they do not know.
+func TestOldCertManagersKeepRules(t *testing.T) {
+	eachField(t, all, func(f field) string {
+		for _, rule := range f.schema.XValidations {
+			if rule != (apiextensionsv1.ValidationRule{Rule: rule.Rule, Message: rule.Message}) {
+				return "has a rule with more than an expression and a message: " + rule.Message
+			}
+		}
+		return ""
+	})
+}
+
 // Without a bound, one object could fill etcd, and the cost of CEL rules could not be estimated.
 func TestEverythingIsBounded(t *testing.T) {
 	eachField(t, hub, func(f field) string {

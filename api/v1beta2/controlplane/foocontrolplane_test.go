@@ -135,7 +135,7 @@ var _ = Describe("FooControlPlane", func() {
 		}, "spec.replicas in body should be greater than or equal to 1"),
 		Entry("two replicas", func(s *controlplanev1.FooControlPlaneSpec) {
 			s.Replicas = ptr.To[int32](2)
-		}, "spec.replicas: Invalid value: replicas must be odd"),
+		}, "spec: Invalid value: replicas must be odd"),
 		Entry("no version", func(s *controlplanev1.FooControlPlaneSpec) {
 			s.Version = ""
 		}, "spec.version: Required value"),

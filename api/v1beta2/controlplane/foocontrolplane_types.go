@@ -48,7 +48,7 @@ const (
 )
 
 // FooControlPlaneSpec is the desired state of a FooControlPlane.
-// +kubebuilder:validation:XValidation:rule="!has(self.replicas) || self.replicas % 2 == 1 || (has(self.kubeadmConfigSpec) && has(self.kubeadmConfigSpec.clusterConfiguration) && has(self.kubeadmConfigSpec.clusterConfiguration.etcd) && has(self.kubeadmConfigSpec.clusterConfiguration.etcd.external))",message="replicas must be odd: an even number of etcd members tolerates no more failures than one member fewer; even numbers are allowed with external etcd only (see kubectl explain foocontrolplanes.spec.replicas)",fieldPath=".replicas"
+// +kubebuilder:validation:XValidation:rule="!has(self.replicas) || self.replicas % 2 == 1 || (has(self.kubeadmConfigSpec) && has(self.kubeadmConfigSpec.clusterConfiguration) && has(self.kubeadmConfigSpec.clusterConfiguration.etcd) && has(self.kubeadmConfigSpec.clusterConfiguration.etcd.external))",message="replicas must be odd: an even number of etcd members tolerates no more failures than one member fewer; even numbers are allowed with external etcd only (see kubectl explain foocontrolplanes.spec.replicas)"
 type FooControlPlaneSpec struct {
 	// replicas is the desired number of control plane Machines. Defaults to 1. It must be odd,
 	// unless etcd is external.
