@@ -367,7 +367,7 @@ $(UPSTREAM)/specs.test: FORCE
 capi: $(TOOLS)/core $(TOOLS)/kubeadm-bootstrap $(TOOLS)/clusterctl $(BIN)/manifests/.current
 	@:
 
-$(BIN)/manifests/.current: go.mod hack/tools/cert-manager.mod $(wildcard hack/manifests/*.go internal/kustomize/*.go config/*/*.yaml config/*/*/*.yaml config/*/*/*/*.yaml)
+$(BIN)/manifests/.current: go.mod $(wildcard hack/manifests/*.go internal/kustomize/*.go config/*/*.yaml config/*/*/*.yaml config/*/*/*/*.yaml)
 	@go run ./hack/manifests --output $(BIN)/manifests && touch $@
 
 $(BIN)/manifests/infrastructure-in-memory/infrastructure-components.yaml: hack/tools/inmemory.mod hack/manifests/main.go
