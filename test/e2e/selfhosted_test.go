@@ -80,20 +80,22 @@ func (m *management) killManagers(ctx context.Context) {
 	m.deploymentsAvailable(ctx)
 }
 
-// expectManagers expects that all of Foo's managers run a release, with the memory limit of their
+// expectManagers waits until all of Foo's managers run a release, with the memory limit of their
 // namespace.
 func (m *management) expectManagers(ctx context.Context, release string) {
 	GinkgoHelper()
-	found := 0
-	for _, pod := range m.managerPods(Default, ctx) {
-		if strings.HasSuffix(pod.Namespace, "-foo-system") && pod.DeletionTimestamp.IsZero() {
-			found++
-			container := pod.Spec.Containers[0]
-			Expect(container.Image).To(HaveSuffix(":"+release), pod.Name)
-			Expect(container.Resources.Limits.Memory().String()).To(Equal("1Gi"), pod.Name)
+	Eventually(func(g Gomega) {
+		found := 0
+		for _, pod := range m.managerPods(g, ctx) {
+			if strings.HasSuffix(pod.Namespace, "-foo-system") && pod.DeletionTimestamp.IsZero() {
+				found++
+				container := pod.Spec.Containers[0]
+				g.Expect(container.Image).To(HaveSuffix(":"+release), pod.Name)
+				g.Expect(container.Resources.Limits.Memory().String()).To(Equal("1Gi"), pod.Name)
+			}
 		}
-	}
-	Expect(found).NotTo(BeZero())
+		g.Expect(found).NotTo(BeZero())
+	}).WithContext(ctx).Should(Succeed())
 }
 
 // refused returns the requests of managers that the API server denied, each after the name of the
