@@ -196,7 +196,7 @@ generate: prerequisites contract-page $(CONTROLLER_GEN) $(TOOLS)/conversion-gen 
 	$(CONTROLLER_GEN) webhook paths=./webhooks/admission/infrastructure/... output:webhook:dir=config/webhook/infrastructure
 	$(TOOLS)/crd-ref-docs --source-path=api/v1beta2 --config=hack/api-reference.yaml --renderer=markdown --output-path=docs/api.md --log-level=ERROR
 	go run ./hack/docs
-	for program in foo foocloud; do FOO_CLOUD_ENDPOINT= FOO_CLOUD_TOKEN_FILE= FOO_CLOUD_CA_FILE= go run ./cmd/$$program reference > docs/commands/$$program.md; done
+	for program in foo foocloud; do FOO_CLOUD_ENDPOINT= FOO_CLOUD_TOKEN_FILE= FOO_CLOUD_CA_FILE= go run ./cmd/$$program reference > $(BIN)/$$program.md && mv $(BIN)/$$program.md docs/commands/ || exit 1; done
 
 .PHONY: verify
 verify: generate ## Fail if a generated file is stale
