@@ -23,6 +23,7 @@ const (
 	NotClaimed    Status = "notClaimed"    // the provider does not have the feature
 	NotApplicable Status = "notApplicable" // the provider has nothing that the rule is about
 	NotRun        Status = "notRun"        // nothing checked the rule
+	Unfinished    Status = "unfinished"    // the check began, and something else went wrong
 	Skipped       Status = "skipped"       // the options say why the rule does not count
 )
 
@@ -116,7 +117,7 @@ type Options struct {
 
 // Check runs the checkers and returns the report.
 func Check(ctx context.Context, options Options) (*Report, error) {
-	if err := options.validate(); err != nil {
+	if err := options.Validate(); err != nil {
 		return nil, err
 	}
 	rules, err := Rules()
@@ -143,7 +144,8 @@ func Check(ctx context.Context, options Options) (*Report, error) {
 	return report, nil
 }
 
-func (o Options) validate() error {
+// Validate returns an error if the options name a version or a rule that does not exist.
+func (o Options) Validate() error {
 	for _, version := range o.Contracts {
 		if !slices.Contains(Versions, version) {
 			return fmt.Errorf("contract version %q is unknown; allowed: %s", version, strings.Join(Versions, ", "))
@@ -240,12 +242,13 @@ func Merge(reports ...*Report) (*Report, error) {
 	return &merged, nil
 }
 
-// Breaks reports whether a result makes the provider fail.
+// Breaks reports whether a result makes the run fail: a broken rule, or a check that could not be
+// finished.
 func (r *Report) Breaks(result Result) bool {
-	return result.Status == Failed || r.Strict && result.Status == Warned
+	return result.Status == Failed || result.Status == Unfinished || r.Strict && result.Status == Warned
 }
 
-// Broken returns the results that make the provider fail.
+// Broken returns the results that make the run fail.
 func (r *Report) Broken() []Result {
 	return slices.DeleteFunc(slices.Clone(r.Results), func(result Result) bool { return !r.Breaks(result) })
 }

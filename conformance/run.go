@@ -25,6 +25,8 @@ func (r *Report) judge(t *testing.T, result Result) {
 	t.Helper()
 	switch result.Status {
 	case Passed:
+	case Unfinished:
+		t.Error(result.Reason)
 	case Failed, Warned:
 		rule, err := Find(result.Rule)
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -42,6 +43,8 @@ type Checker struct {
 	lock sync.Mutex
 	// baselines are whether an object of a kind works when nothing special happens.
 	baselines map[string]func() error
+	// slowest has, for each kind, the longest time in which a baseline saw no change before more followed.
+	slowest map[Role]time.Duration
 }
 
 var _ conformance.Checker = &Checker{}
@@ -53,6 +56,11 @@ func (c *Checker) Level() conformance.Level { return conformance.Behaviour }
 func (c *Checker) Check(ctx context.Context, contracts []string) (_ []conformance.Result, err error) {
 	if err := c.readRules(); err != nil {
 		return nil, err
+	}
+	for _, pattern := range c.Scenarios {
+		if !slices.ContainsFunc(scenarios(), func(s scenario) bool { return c.Config.Kinds[s.role] != nil && matches([]string{pattern}, s.name) }) {
+			return nil, fmt.Errorf("no scenario of the configuration's kinds matches %q; --verbose shows their names", pattern)
+		}
 	}
 	c.programs = &launcher{config: c.Config}
 	if c.Environment == nil {
@@ -257,11 +265,14 @@ func (c *Checker) baseline(s *story, wrong string, run func(*story) error) error
 	key := s.contract + " " + string(s.role) + " " + wrong
 	if c.baselines[key] == nil {
 		c.baselines[key] = sync.OnceValue(func() error {
-			baseline := &story{scenario: scenario{name: "baseline", role: s.role}, Client: s.Client, ctx: s.ctx, checker: c, contract: s.contract, results: s.results}
+			baseline := &story{
+				scenario: scenario{name: "baseline", role: s.role}, Client: s.Client, ctx: s.ctx, checker: c, contract: s.contract, results: s.results, pace: &pace{},
+			}
 			err := baseline.begin()
 			if err == nil {
 				err = run(baseline)
 			}
+			c.slower(s.role, baseline.pace.longest)
 			if err != nil {
 				return fmt.Errorf("a %s %s: %w", s.about(), wrong, err)
 			}
@@ -271,6 +282,25 @@ func (c *Checker) baseline(s *story, wrong string, run func(*story) error) error
 	told := c.baselines[key]
 	c.lock.Unlock()
 	return told()
+}
+
+// slower notes how long a baseline saw no change before more followed.
+func (c *Checker) slower(role Role, gap time.Duration) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if c.slowest == nil {
+		c.slowest = map[Role]time.Duration{}
+	}
+	c.slowest[role] = max(c.slowest[role], gap)
+}
+
+// quiet returns how long nothing must change before a story believes that nothing more will happen:
+// three times as long as the provider has needed for a change, because the machine may be busier
+// now, and at least what the configuration says.
+func (c *Checker) quiet(s *story) time.Duration {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	return max(c.Config.Quiet.Duration, 3*c.slowest[s.role])
 }
 
 // matches reports whether a name matches one of the patterns.

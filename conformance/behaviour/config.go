@@ -37,8 +37,8 @@ type Config struct {
 	// Patience is how long a check waits for something that must happen; 60s by default. Raise it
 	// for slow clouds. It costs no time while the provider works.
 	Patience metav1.Duration `json:"patience,omitempty"`
-	// Quiet is how long nothing must change before the suite believes that the provider has nothing
-	// left to do; 2s by default.
+	// Quiet is how long nothing must change, at least, before the suite believes that the provider has
+	// nothing left to do; 2s by default. For a provider that is slower, the suite waits longer.
 	Quiet metav1.Duration `json:"quiet,omitempty"`
 	// Parallel is how many scenarios run at once; 8 by default.
 	Parallel int `json:"parallel,omitempty"`
@@ -115,10 +115,8 @@ const (
 	Provisioned Stage = "provisioned"
 	// DataSecretCreated is the last stage of bootstrap configurations.
 	DataSecretCreated Stage = "dataSecretCreated"
-	// MachinesCreated control planes have made their first Machine.
+	// MachinesCreated is the last stage of control planes: they have made their first Machine.
 	MachinesCreated Stage = "machinesCreated"
-	// Initialized control planes have an API server that answers.
-	Initialized Stage = "initialized"
 )
 
 // stages lists how far objects of each role can get. The second stage is the default if there are two.
@@ -126,7 +124,7 @@ var stages = map[Role][]Stage{
 	InfraCluster:     {Waiting, Provisioned},
 	InfraMachine:     {Waiting, Provisioned},
 	InfraMachinePool: {Waiting, Provisioned},
-	ControlPlane:     {Waiting, MachinesCreated, Initialized},
+	ControlPlane:     {Waiting, MachinesCreated},
 	BootstrapConfig:  {Waiting, DataSecretCreated},
 	RuntimeExtension: {Waiting},
 }
@@ -179,6 +177,9 @@ func (c *Config) setDefaults() {
 
 func (c *Config) validate() error {
 	var errs []error
+	if c.Parallel < 0 || c.Patience.Duration < 0 || c.Quiet.Duration < 0 {
+		errs = append(errs, errors.New("parallel, patience and quiet: want positive values"))
+	}
 	if len(c.Kinds) == 0 {
 		errs = append(errs, errors.New("kinds: name at least one of the provider's kinds"))
 	}
@@ -207,6 +208,8 @@ func (c *Config) validateKind(role Role, kind *Kind) error {
 		return fmt.Errorf("kinds: %s is empty", role)
 	case !slices.Contains(known, kind.Reaches):
 		return fmt.Errorf("kinds: %s: reaches is %q; allowed: %v", role, kind.Reaches, known)
+	case len(unknownFeatures(role, kind.Features)) > 0:
+		return fmt.Errorf("kinds: %s: no rule has the features %v; allowed: %v", role, unknownFeatures(role, kind.Features), features(role))
 	case role == RuntimeExtension:
 		if kind.URL == "" && !slices.ContainsFunc(c.Programs, func(p Program) bool { return p.Name == kind.Program }) {
 			return fmt.Errorf("kinds: %s: program is %q: want the name of one of the programs, or set a url", role, kind.Program)
@@ -215,6 +218,26 @@ func (c *Config) validateKind(role Role, kind *Kind) error {
 		return fmt.Errorf("kinds: %s: needs a group and a kind", role)
 	}
 	return nil
+}
+
+// features returns what a rule of the contract may be about.
+func features(role Role) []string {
+	rules, err := conformance.Rules()
+	if err != nil {
+		return nil
+	}
+	known := map[string]bool{}
+	for _, rule := range rules {
+		if rule.Contract == string(role) && rule.Feature != "" {
+			known[rule.Feature] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(known))
+}
+
+func unknownFeatures(role Role, claimed []string) []string {
+	known := features(role)
+	return slices.DeleteFunc(slices.Clone(claimed), func(name string) bool { return slices.Contains(known, name) })
 }
 
 // has reports whether a kind has a feature; every kind has the empty one.

@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -134,7 +133,7 @@ func (e *extension) checkHandlers(handlers []runtimehooksv1.ExtensionHandler) {
 			hooks = append(hooks, fmt.Errorf("the handler %q answers the hook %s of %q, which Cluster API does not have",
 				handler.Name, handler.RequestHook.Hook, handler.RequestHook.APIVersion))
 		}
-		if ptr.Deref(handler.FailurePolicy, runtimehooksv1.FailurePolicyFail) == runtimehooksv1.FailurePolicyIgnore && strings.HasPrefix(handler.RequestHook.Hook, "Before") {
+		if ptr.Deref(handler.FailurePolicy, runtimehooksv1.FailurePolicyFail) == runtimehooksv1.FailurePolicyIgnore && e.blocks(hookOf(handler)) {
 			policies = append(policies, fmt.Errorf("the handler %q of %s has the failure policy Ignore, so it cannot block", handler.Name, handler.RequestHook.Hook))
 		}
 	}
@@ -143,6 +142,16 @@ func (e *extension) checkHandlers(handlers []runtimehooksv1.ExtensionHandler) {
 	e.check("handler-hooks", errors.Join(hooks...))
 	e.check("failure-policy", errors.Join(policies...))
 	e.check("in-place-handlers", checkInPlaceHandlers(handlers))
+}
+
+// blocks reports whether an answer to a hook can tell Cluster API to wait.
+func (e *extension) blocks(hook runtimecatalog.GroupVersionHook) bool {
+	if !e.catalog.IsHookRegistered(hook) {
+		return false
+	}
+	answer, err := e.catalog.NewResponse(hook)
+	_, retries := answer.(runtimehooksv1.RetryResponseObject)
+	return err == nil && retries
 }
 
 // checkInPlaceHandlers returns an error if several handlers answer a hook of which Cluster API calls

@@ -103,8 +103,7 @@ func show(value any) string {
 
 // condition is the part of a condition that both shapes have.
 type condition struct {
-	kind, status, reason, severity string
-	transition                     any
+	kind, status string
 }
 
 // conditions returns the conditions at a dotted path.
@@ -112,11 +111,9 @@ func conditions(object *unstructured.Unstructured, path string) []condition {
 	list, _ := field(object, path).([]any)
 	all := make([]condition, 0, len(list))
 	for _, item := range list {
-		c := condition{transition: get(item, "lastTransitionTime")}
+		c := condition{}
 		c.kind, _ = get(item, "type").(string)
 		c.status, _ = get(item, "status").(string)
-		c.reason, _ = get(item, "reason").(string)
-		c.severity, _ = get(item, "severity").(string)
 		all = append(all, c)
 	}
 	return all
@@ -135,18 +132,16 @@ func statusOf(object *unstructured.Unstructured, kind string) string {
 	return ""
 }
 
-// checkConditions returns an error if conditions lack what Cluster API reads.
-func checkConditions(all []condition, contract string) error {
+// checkConditions returns an error if conditions lack what Cluster API requires. It has defaults for
+// all other fields, and ignores those that it does not know.
+func checkConditions(all []condition) error {
 	var errs []error
 	for _, c := range all {
 		if !slices.Contains([]string{"True", "False", "Unknown"}, c.status) {
 			errs = append(errs, fmt.Errorf("condition %q has the status %q, want True, False or Unknown", c.kind, c.status))
 		}
-		if c.kind == "" || c.transition == nil {
-			errs = append(errs, fmt.Errorf("condition %q needs a type and a lastTransitionTime", c.kind))
-		}
-		if contract != v1beta1 && c.severity != "" {
-			errs = append(errs, fmt.Errorf("condition %q has the severity %q, which conditions have only in v1beta1", c.kind, c.severity))
+		if c.kind == "" {
+			errs = append(errs, errors.New("a condition has no type"))
 		}
 	}
 	return errors.Join(errs...)

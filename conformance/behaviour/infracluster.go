@@ -74,7 +74,7 @@ func (s *story) checkReady(object *unstructured.Unstructured) error {
 	}
 	s.check("conditions-implemented", nil)
 	var problem error
-	s.check("conditions", checkConditions(all, s.contract))
+	s.check("conditions", checkConditions(all))
 	if got := statusOf(object, kind); got != "True" {
 		problem = fmt.Errorf("it is complete, and its condition %s is %q, want True; all conditions: %s", kind, got, show(field(object, "status.conditions")))
 	}

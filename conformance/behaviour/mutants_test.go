@@ -24,12 +24,10 @@ import (
 // of the contract. Otherwise they run only those that check the rule.
 const allMutants = "CONFORMANCE_ALL_MUTANTS"
 
-// unbroken are the rules at this level that no scenario checks, and rules that need a workload
-// cluster. Reports have them as not run.
+// unbroken are the rules at this level that no scenario checks. Reports have them as not run.
 var unbroken = []string{
 	"*/multiple-instances", "*/in-place-changes", "bootstrap/taint-nodes", "clusterctl/*", "control-plane/endpoint", "control-plane/external-managed",
-	"control-plane/initialization", "control-plane/kubeconfig-rotation", "control-plane/kubeconfig-works", "control-plane/min-ready-seconds",
-	"control-plane/rollout-after", "infrastructure-cluster/multi-tenancy",
+	"infrastructure-cluster/multi-tenancy",
 }
 
 // contractual are the rules whose check differs between the versions of the contract.

@@ -22,6 +22,7 @@ type results struct {
 type outcome struct {
 	passed   map[string]bool
 	reasons  map[string]string
+	errors   map[string]string
 	versions map[string][]string
 }
 
@@ -30,7 +31,7 @@ func (r *results) outcome(rule string) *outcome {
 		r.rules = map[string]*outcome{}
 	}
 	if r.rules[rule] == nil {
-		r.rules[rule] = &outcome{passed: map[string]bool{}, reasons: map[string]string{}, versions: map[string][]string{}}
+		r.rules[rule] = &outcome{passed: map[string]bool{}, reasons: map[string]string{}, errors: map[string]string{}, versions: map[string][]string{}}
 	}
 	return r.rules[rule]
 }
@@ -60,6 +61,16 @@ func (r *results) notRun(rule, contract, reason string) {
 	}
 }
 
+// unfinished records that a scenario ended with an error before it checked a rule. It has no effect
+// if the rule was or will be checked.
+func (r *results) unfinished(rule, contract, reason string) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	if o := r.outcome(rule); o.errors[contract] == "" {
+		o.errors[contract] = reason
+	}
+}
+
 // list returns the results of all rules that were recorded. A rule that was checked in some of the
 // contracts only counts as not run.
 func (r *results) list(contracts []string) []conformance.Result {
@@ -84,10 +95,14 @@ func (o *outcome) result(rule string, contracts []string) conformance.Result {
 		}
 	}
 	var reasons []string
+	ended := false
 	for _, contract := range contracts {
 		switch {
 		case broken[contract] || o.passed[contract]:
 			result.Versions = append(result.Versions, contract)
+		case o.errors[contract] != "":
+			ended = true
+			reasons = append(reasons, contract+": "+o.errors[contract])
 		case o.reasons[contract] != "":
 			reasons = append(reasons, contract+": "+o.reasons[contract])
 		}
@@ -95,6 +110,8 @@ func (o *outcome) result(rule string, contracts []string) conformance.Result {
 	switch {
 	case len(broken) > 0:
 		result.Status = conformance.Failed
+	case ended:
+		result.Status = conformance.Unfinished
 	case len(reasons) > 0:
 		result.Status = conformance.NotRun
 	}

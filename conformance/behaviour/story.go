@@ -56,6 +56,8 @@ type story struct {
 	contract  string
 	namespace string
 	results   *results
+	// pace measures how long the provider takes; nil unless the story is a baseline.
+	pace *pace
 
 	cluster *clusterv1.Cluster
 	infra   *unstructured.Unstructured
@@ -68,28 +70,28 @@ type story struct {
 func (s *story) tell() {
 	start := time.Now()
 	err := s.begin()
-	if err == nil && s.stage != Waiting && s.stage != Initialized && !strings.HasPrefix(s.name, lifeOf) {
+	if err == nil && s.role != RuntimeExtension && !strings.HasPrefix(s.name, lifeOf) && s.checker.Config.reaches(s.role, acting(s.role)) {
 		// What never works says nothing about pauses, owners and deletions.
-		err = s.checker.works(s)
+		works := s.checker.works(s)
+		if s.stage != Waiting {
+			err = works
+		}
 	}
 	if err == nil {
 		err = s.run(s)
 	}
 	for _, name := range s.rules {
-		if s.wants(name) {
-			s.results.notRun(s.rule(name), s.contract, why(s.name, err))
+		switch {
+		case !s.wants(name):
+		case err != nil:
+			s.results.unfinished(s.rule(name), s.contract, fmt.Sprintf("the scenario %q ended early: %v", s.name, err))
+		default:
+			s.results.notRun(s.rule(name), s.contract, fmt.Sprintf("the scenario %q did not get there", s.name))
 		}
 	}
 	if s.checker.Log != nil {
 		s.checker.Log(fmt.Sprintf("%5.1f s  %s %s: %s", time.Since(start).Seconds(), s.contract, s.role, s.name))
 	}
-}
-
-func why(name string, err error) string {
-	if err == nil {
-		return fmt.Sprintf("the scenario %q did not get there", name)
-	}
-	return fmt.Sprintf("the scenario %q ended early: %v", name, err)
 }
 
 // begin creates the namespace with the configuration's objects.
@@ -141,6 +143,9 @@ func (s *story) until(what string, holds func() error) error {
 	deadline := time.Now().Add(s.checker.Config.Patience.Duration)
 	for {
 		seen := holds()
+		if err := s.measure(); err != nil {
+			return err
+		}
 		if seen == nil {
 			return nil
 		}
@@ -165,7 +170,35 @@ func (s *story) progress() (bool, error) {
 	return true, s.checker.programs.check()
 }
 
+// pace is how slowly a provider works.
+type pace struct {
+	seen    string
+	since   time.Time
+	longest time.Duration
+}
+
+// see notes what objects look like at a time. Longest becomes the longest time without a change.
+func (p *pace) see(fingerprint string, now time.Time) {
+	if !p.since.IsZero() && fingerprint != p.seen {
+		p.longest = max(p.longest, now.Sub(p.since))
+	}
+	if p.since.IsZero() || fingerprint != p.seen {
+		p.seen, p.since = fingerprint, now
+	}
+}
+
+// measure notes the pace of the provider if the story is a baseline.
+func (s *story) measure() error {
+	if s.pace == nil || s.checker.Stepper != nil {
+		return nil
+	}
+	now, err := s.fingerprint()
+	s.pace.see(now, time.Now())
+	return err
+}
+
 // settle waits until nothing changes any more. Then what a provider must not do has not happened.
+// How long that takes depends on the provider: see Checker.quiet.
 func (s *story) settle() error {
 	if s.checker.Stepper != nil {
 		for {
@@ -174,7 +207,8 @@ func (s *story) settle() error {
 			}
 		}
 	}
-	deadline := time.Now().Add(s.checker.Config.Patience.Duration)
+	quiet := s.checker.quiet(s)
+	deadline := time.Now().Add(s.checker.Config.Patience.Duration + quiet)
 	last, since := "", time.Now()
 	for {
 		now, err := s.fingerprint()
@@ -183,7 +217,7 @@ func (s *story) settle() error {
 			return err
 		case now != last:
 			last, since = now, time.Now()
-		case time.Since(since) >= s.checker.Config.Quiet.Duration:
+		case time.Since(since) >= quiet:
 			return nil
 		case time.Now().After(deadline):
 			return errors.New("objects keep changing although nothing is left to do")

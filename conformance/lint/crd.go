@@ -273,7 +273,7 @@ func checkTemplateFields(s crdScope) []string {
 	return differences(template, spec, "spec.template.spec")
 }
 
-var wholeSpec = regexp.MustCompile(`^\s*self\s*==\s*oldSelf\s*$`)
+var wholeSpec = regexp.MustCompile(`^\s*(self\s*==\s*oldSelf|oldSelf\s*==\s*self)\s*$`)
 
 // checkSSADryRun looks for rules that make the template immutable for everybody: a rule of a schema
 // cannot exempt the dry run of the topology controller.

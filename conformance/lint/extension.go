@@ -220,12 +220,12 @@ func checkHandlerTimeout(h handler) string {
 // blocking hooks hold a cluster back until the extension answers.
 var blockingHooks = []string{
 	"BeforeClusterCreate", "BeforeClusterUpgrade", "BeforeControlPlaneUpgrade", "AfterControlPlaneUpgrade",
-	"BeforeWorkersUpgrade", "AfterWorkersUpgrade", "BeforeClusterDelete",
+	"BeforeWorkersUpgrade", "AfterWorkersUpgrade", "AfterClusterUpgrade", "BeforeClusterDelete", "UpdateMachine",
 }
 
 var inPlaceHooks = []string{"CanUpdateMachine", "CanUpdateMachineSet", "UpdateMachine"}
 
-var otherHooks = []string{"AfterControlPlaneInitialized", "AfterClusterUpgrade", "GeneratePatches", "ValidateTopology", "DiscoverVariables", "GenerateUpgradePlan"}
+var otherHooks = []string{"AfterControlPlaneInitialized", "GeneratePatches", "ValidateTopology", "DiscoverVariables", "GenerateUpgradePlan"}
 
 var hookVersion = regexp.MustCompile(`^hooks\.runtime\.cluster\.x-k8s\.io/v1(alpha|beta)?[0-9]*$`)
 

@@ -4,6 +4,7 @@
 package lint
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -75,8 +76,31 @@ func (f *File) parse(text string) {
 		if errs[i] != nil {
 			f.problem(document.line, errs[i].Error())
 		} else if objects[i] != nil {
-			f.Objects = append(f.Objects, Object{Unstructured: objects[i], File: f, Line: document.line})
+			f.add(objects[i], document.line)
 		}
+	}
+}
+
+// add adds an object, or the objects of a list such as kubectl writes.
+func (f *File) add(object *unstructured.Unstructured, line int) {
+	items, ok := object.Object["items"].([]any)
+	if !ok || !strings.HasSuffix(object.GetKind(), "List") {
+		f.Objects = append(f.Objects, Object{Unstructured: object, File: f, Line: line})
+		return
+	}
+	for i, item := range items {
+		content, ok := item.(map[string]any)
+		if !ok {
+			f.problem(line, fmt.Sprintf("items[%d] of a %s is no object", i, object.GetKind()))
+			continue
+		}
+		one := &unstructured.Unstructured{Object: content}
+		// The API server leaves this out of the items of its lists.
+		if kind := strings.TrimSuffix(object.GetKind(), "List"); kind != "" && one.GetKind() == "" {
+			one.SetKind(kind)
+			one.SetAPIVersion(object.GetAPIVersion())
+		}
+		f.add(one, line)
 	}
 }
 
@@ -106,9 +130,13 @@ func split(text string) []document {
 
 // decode returns the object of a document, or nil for an empty one. A typed one must say what it is.
 func decode(text string, typed bool) (*unstructured.Unstructured, error) {
-	var content map[string]any
-	if err := yaml.Unmarshal([]byte(text), &content); err != nil {
-		return nil, err
+	var parsed any
+	if err := yaml.Unmarshal([]byte(text), &parsed); err != nil {
+		return nil, errors.New(strings.TrimPrefix(err.Error(), "error converting YAML to JSON: "))
+	}
+	content, ok := parsed.(map[string]any)
+	if parsed != nil && !ok {
+		return nil, fmt.Errorf("a document is %s, want an object with apiVersion and kind", describe(parsed))
 	}
 	if len(content) == 0 {
 		return nil, nil
@@ -122,6 +150,18 @@ func decode(text string, typed bool) (*unstructured.Unstructured, error) {
 		return nil, fmt.Errorf("a document has no kind")
 	}
 	return object, nil
+}
+
+// describe says what a document is that is no object.
+func describe(content any) string {
+	switch content.(type) {
+	case []any:
+		return "a list"
+	case string:
+		return "a text"
+	default:
+		return "a single value"
+	}
 }
 
 // componentKinds are kinds that only components have.

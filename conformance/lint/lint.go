@@ -13,6 +13,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/capfoo/cluster-api-provider-foo/conformance"
 )
@@ -36,6 +37,8 @@ func (l *Linter) Check(_ context.Context, versions []string) ([]conformance.Resu
 	}
 	if len(versions) == 0 {
 		versions = l.claimed()
+	} else if err := l.unlabelled(versions); err != nil {
+		return nil, err
 	}
 	var results []conformance.Result
 	for _, rule := range rules {
@@ -64,6 +67,32 @@ func (l *Linter) claimed() []string {
 		versions = conformance.Versions[len(conformance.Versions)-1:]
 	}
 	return versions
+}
+
+// unlabelled returns an error if a version is wanted that no CRD is labelled with, although others
+// are: nothing of it would be checked.
+func (l *Linter) unlabelled(wanted []string) error {
+	labelled := map[string]bool{}
+	for _, release := range l.Releases {
+		for _, crd := range release.definitions {
+			for _, version := range conformance.Versions {
+				labelled[version] = labelled[version] || crd.Contract != "" && crd.Labels[contractPrefix+version] != ""
+			}
+		}
+	}
+	var have []string
+	for _, version := range conformance.Versions {
+		if labelled[version] {
+			have = append(have, version)
+		}
+	}
+	for _, version := range wanted {
+		if len(have) > 0 && !labelled[version] {
+			return fmt.Errorf("no CRD has the label %s%s, so nothing of this version can be checked; the CRDs have labels of %s",
+				contractPrefix, version, strings.Join(have, " and "))
+		}
+	}
+	return nil
 }
 
 // outcome collects what the checks of one rule say.

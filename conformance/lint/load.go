@@ -37,7 +37,7 @@ func load(stdin io.Reader, path string) ([]*Release, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read the standard input: %w", err)
 		}
-		return newReleases(&Release{Dir: "-", Files: []*File{newFile("-", data)}}), nil
+		return loadFile("-", "-", data)
 	}
 	info, err := os.Stat(path)
 	if err != nil {
@@ -48,7 +48,7 @@ func load(stdin io.Reader, path string) ([]*Release, error) {
 		if err != nil {
 			return nil, err
 		}
-		return newReleases(&Release{Dir: filepath.Dir(path), Files: []*File{newFile(path, data)}}), nil
+		return loadFile(path, filepath.Dir(path), data)
 	}
 	if _, err := os.Stat(filepath.Join(path, "oci-layout")); err == nil {
 		release, err := loadOCI(path)
@@ -58,6 +58,19 @@ func load(stdin io.Reader, path string) ([]*Release, error) {
 		return newReleases(release), nil
 	}
 	return loadFolder(path)
+}
+
+// loadFile makes a release of one file that the user has named. What cannot be read counts as
+// components, so that the rule about their YAML says why.
+func loadFile(path, dir string, data []byte) ([]*Release, error) {
+	file := newFile(path, data)
+	if file.Type == Other && !file.readable() {
+		file.Type = Components
+	}
+	if file.Type == Other || len(file.Objects) == 0 && file.readable() {
+		return nil, fmt.Errorf("%s has no manifests of a provider: no components, metadata, cluster templates or ClusterClasses", path)
+	}
+	return newReleases(&Release{Dir: dir, Files: []*File{file}}), nil
 }
 
 // loadFolder reads each folder below the root that has manifests of providers as a release.

@@ -72,6 +72,78 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
+func TestLoadOfWrongFiles(t *testing.T) {
+	const crd = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: demos}\n"
+	for name, test := range map[string]struct {
+		content string
+		refused string // by Load
+		finding string // of clusterctl/yaml
+	}{
+		"empty":               {content: "", refused: "has no manifests of a provider"},
+		"separators":          {content: "---\n---\n", refused: "has no manifests of a provider"},
+		"another object":      {content: "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n", refused: "has no manifests of a provider"},
+		"text":                {content: "hello", finding: "a document is a text, want an object"},
+		"a number":            {content: "5", finding: "a document is a single value, want an object"},
+		"a list":              {content: "- a\n- b\n", finding: "a document is a list, want an object"},
+		"binary":              {content: "\x00\x01\xff", finding: "control characters are not allowed"},
+		"a Helm template":     {content: crd + "---\n{{ .Values.x }}\n", finding: "invalid map key"},
+		"broken in between":   {content: crd + "---\nfoo: [\n---\n" + crd, finding: "did not find expected node content"},
+		"nested too deeply":   {content: "a: " + strings.Repeat("[", 20000), finding: "exceeded max depth"},
+		"broken variables":    {content: crd + "---\na: ${\n", finding: ""},
+		"an item of no kind":  {content: "apiVersion: v1\nkind: List\nitems: [5]\n", finding: "items[0] of a List is no object"},
+		"a wrong type":        {content: crd + "spec: {versions: 5}\n", finding: "the field spec.versions is a number, want []v1.CustomResourceDefinitionVersion"},
+		"a number as a label": {content: strings.Replace(crd, "demos", "demos, labels: {a: 1}", 1), finding: "the field metadata.labels is a number, want string"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			path := filepath.Join(t.TempDir(), "any.yaml")
+			g.Expect(os.WriteFile(path, []byte(test.content), 0o600)).To(Succeed())
+			releases, err := lint.Load(nil, path)
+			if test.refused != "" {
+				g.Expect(err).To(MatchError(ContainSubstring(test.refused)))
+				return
+			}
+			g.Expect(err).NotTo(HaveOccurred())
+			results, err := (&lint.Linter{Releases: releases}).Check(t.Context(), nil)
+			g.Expect(err).NotTo(HaveOccurred())
+			rule := "clusterctl/yaml"
+			if test.finding == "" {
+				rule = "clusterctl/variables-syntax"
+			}
+			g.Expect(results).To(ContainElement(And(HaveField("Rule", rule), HaveField("Findings", ContainElement(HaveField("Message", ContainSubstring(test.finding)))))))
+		})
+	}
+}
+
+func TestListsAreUnpacked(t *testing.T) {
+	g := NewWithT(t)
+	content, err := os.ReadFile(filepath.Join(base, release, components))
+	g.Expect(err).NotTo(HaveOccurred())
+	for kind, header := range map[string]string{"List": "v1", "CustomResourceDefinitionList": "apiextensions.k8s.io/v1"} {
+		list := fmt.Sprintf("apiVersion: %s\nkind: %s\nitems:\n", header, kind)
+		for _, document := range strings.Split(string(content), "---\n") {
+			if strings.Contains(document, "\nkind: CustomResourceDefinition\n") {
+				list += "- " + strings.ReplaceAll(strings.TrimSpace(document), "\n", "\n  ") + "\n"
+			}
+		}
+		releases, err := lint.Load(strings.NewReader(list), "-")
+		g.Expect(err).NotTo(HaveOccurred())
+		results, err := (&lint.Linter{Releases: releases}).Check(t.Context(), nil)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(results).To(ContainElement(And(HaveField("Rule", "infrastructure-machine/template"), HaveField("Status", conformance.Passed))), kind)
+	}
+}
+
+func TestCheckRefusesAVersionThatNoLabelNames(t *testing.T) {
+	g := NewWithT(t)
+	content, err := os.ReadFile(filepath.Join(base, release, components))
+	g.Expect(err).NotTo(HaveOccurred())
+	releases, err := lint.Load(strings.NewReader(strings.ReplaceAll(string(content), "cluster.x-k8s.io/v1beta2: v1beta2", "a: b")), "-")
+	g.Expect(err).NotTo(HaveOccurred())
+	_, err = (&lint.Linter{Releases: releases}).Check(t.Context(), []string{"v1beta2"})
+	g.Expect(err).To(MatchError(ContainSubstring("no CRD has the label cluster.x-k8s.io/v1beta2, so nothing of this version can be checked; the CRDs have labels of v1beta1")))
+}
+
 func TestFindingsHaveTheLineOfTheObject(t *testing.T) {
 	g := NewWithT(t)
 	dir := t.TempDir()

@@ -5,6 +5,9 @@ package lint
 
 import (
 	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -144,7 +147,7 @@ func (r *Release) prepare() {
 	for _, object := range r.objects("CustomResourceDefinition") {
 		definition := &apiextensionsv1.CustomResourceDefinition{}
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, definition); err != nil {
-			object.File.problem(object.Line, "CustomResourceDefinition "+object.GetName()+": "+err.Error())
+			object.File.problem(object.Line, "CustomResourceDefinition "+object.GetName()+": "+wrongField(object, err).Error())
 			continue
 		}
 		r.definitions = append(r.definitions, &CRD{Object: object, CustomResourceDefinition: definition})
@@ -152,6 +155,19 @@ func (r *Release) prepare() {
 	for _, crd := range r.definitions {
 		crd.Contract, crd.Template = r.contract(crd)
 	}
+}
+
+// wrongField returns an error that names the field that makes a CRD invalid, if there is one.
+func wrongField(object Object, err error) error {
+	content, marshalErr := json.Marshal(object.Object)
+	if marshalErr != nil {
+		return err
+	}
+	var mismatch *json.UnmarshalTypeError
+	if errors.As(json.Unmarshal(content, &apiextensionsv1.CustomResourceDefinition{}), &mismatch) {
+		return fmt.Errorf("the field %s is a %s, want %s", mismatch.Field, mismatch.Value, mismatch.Type)
+	}
+	return err
 }
 
 // suffixes of kinds decide which contract a CRD is about; the first that fits counts. Cluster API

@@ -76,7 +76,7 @@ func unchecked(rules []conformance.Rule, report *conformance.Report) []string {
 
 var states = map[conformance.Status]string{
 	conformance.Passed: "passed", conformance.Failed: "**failed**", conformance.Warned: "*not followed*", conformance.NotClaimed: "not claimed",
-	conformance.NotRun: "not run", conformance.Skipped: "skipped",
+	conformance.NotRun: "not run", conformance.Skipped: "skipped", conformance.Unfinished: "**unfinished**",
 }
 
 // state returns the cell for a level, with a space before it. It names the versions of the contract

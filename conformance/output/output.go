@@ -43,7 +43,7 @@ func Text(out io.Writer, report *conformance.Report) error {
 	counts := map[conformance.Status]int{}
 	for _, result := range report.Results {
 		counts[result.Status]++
-		if result.Status != conformance.Failed && result.Status != conformance.Warned {
+		if !slices.Contains([]conformance.Status{conformance.Failed, conformance.Warned, conformance.Unfinished}, result.Status) {
 			continue
 		}
 		rule, err := conformance.Find(result.Rule)
@@ -51,6 +51,10 @@ func Text(out io.Writer, report *conformance.Report) error {
 			return err
 		}
 		w.printf("%s %s\n", title(result.Status), rule.ID)
+		if result.Status == conformance.Unfinished {
+			w.printf("  %s\n\n", result.Reason)
+			continue
+		}
 		for _, finding := range result.Findings {
 			w.printf("  %s: %s\n", finding.Place(), finding.Message)
 		}
@@ -61,16 +65,20 @@ func Text(out io.Writer, report *conformance.Report) error {
 }
 
 func title(status conformance.Status) string {
-	if status == conformance.Failed {
+	switch status {
+	case conformance.Failed:
 		return "error"
+	case conformance.Unfinished:
+		return "unfinished"
+	default:
+		return "warning"
 	}
-	return "warning"
 }
 
 func summary(report *conformance.Report, counts map[conformance.Status]int) string {
 	var parts []string
 	for _, status := range []conformance.Status{
-		conformance.Passed, conformance.Failed, conformance.Warned, conformance.NotClaimed, conformance.NotApplicable, conformance.NotRun, conformance.Skipped,
+		conformance.Passed, conformance.Failed, conformance.Unfinished, conformance.Warned, conformance.NotClaimed, conformance.NotApplicable, conformance.NotRun, conformance.Skipped,
 	} {
 		if counts[status] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", counts[status], status))
@@ -145,6 +153,9 @@ func (s *suite) add(report *conformance.Report, result conformance.Result) {
 	text := strings.Join(lines, "\n")
 	switch {
 	case result.Status == conformance.Passed:
+	case result.Status == conformance.Unfinished:
+		s.Failures++
+		c.Failure = &message{Message: "the check could not be finished", Text: result.Reason}
 	case report.Breaks(result):
 		s.Failures++
 		c.Failure = &message{Message: fmt.Sprintf("%d findings", len(lines)), Text: text}
@@ -160,7 +171,7 @@ func (s *suite) add(report *conformance.Report, result conformance.Result) {
 // escaped encodes what would end a message or a property of an annotation.
 var escaped = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 
-// GitHub writes an annotation for each finding.
+// GitHub writes an annotation for each finding, and for each check that could not be finished.
 func GitHub(out io.Writer, report *conformance.Report) error {
 	w := &writer{out: out}
 	for _, result := range report.Results {
@@ -168,9 +179,15 @@ func GitHub(out io.Writer, report *conformance.Report) error {
 		if report.Breaks(result) {
 			kind = "error"
 		}
+		if result.Status == conformance.Unfinished {
+			w.printf("::%s title=%s::%s\n", kind, escaped.Replace(result.Rule), escaped.Replace(result.Reason))
+		}
 		for _, finding := range result.Findings {
-			w.printf("::%s file=%s,line=%d,title=%s::%s\n", kind, escaped.Replace(finding.File), max(finding.Line, 1),
-				escaped.Replace(result.Rule), escaped.Replace(strings.TrimSpace(finding.Object+" "+finding.Message)))
+			place := ""
+			if finding.File != "" {
+				place = fmt.Sprintf("file=%s,line=%d,", escaped.Replace(finding.File), max(finding.Line, 1))
+			}
+			w.printf("::%s %stitle=%s::%s\n", kind, place, escaped.Replace(result.Rule), escaped.Replace(strings.TrimSpace(finding.Object+" "+finding.Message)))
 		}
 	}
 	return w.err

@@ -48,6 +48,30 @@ func TestText(t *testing.T) {
 	))
 }
 
+// TestUnfinished checks that no format hides a check that could not be finished.
+func TestUnfinished(t *testing.T) {
+	ended := &conformance.Report{Results: []conformance.Result{
+		{Rule: "infrastructure-cluster/deletion", Level: conformance.Behaviour, Status: conformance.Unfinished, Reason: "the scenario ended early"},
+		{Rule: "infrastructure-cluster/pausing", Level: conformance.Behaviour, Status: conformance.Failed, Findings: []conformance.Finding{{Object: "DemoCluster", Message: "wrong"}}},
+	}}
+	for name, want := range map[string]string{
+		"text": "unfinished infrastructure-cluster/deletion\n  the scenario ended early\n", "yaml": "status: unfinished",
+		"junit":  `<failure message="the check could not be finished">the scenario ended early</failure>`,
+		"github": "::error title=infrastructure-cluster/deletion::the scenario ended early\n::error title=infrastructure-cluster/pausing::DemoCluster wrong\n",
+		"html":   `<td class="unfinished">unfinished</td>`, "markdown": "**unfinished**", "badge": `"0 of 1 mandatory rules"`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			format, err := output.ByName(name)
+			g.Expect(err).NotTo(HaveOccurred())
+			var out bytes.Buffer
+			g.Expect(format(&out, ended)).To(Succeed())
+			g.Expect(out.String()).To(ContainSubstring(want))
+		})
+	}
+	NewWithT(t).Expect(ended.Broken()).To(HaveLen(2))
+}
+
 func TestYAML(t *testing.T) {
 	g := NewWithT(t)
 	read := &conformance.Report{}

@@ -132,6 +132,9 @@ management cluster are checked.`,
 				return err
 			}
 			options := flags.options()
+			if err := options.Validate(); err != nil {
+				return usage(err)
+			}
 			name, version := lint.Implementation(releases)
 			if options.Implementation.Name == "" {
 				options.Implementation.Name = name
@@ -142,7 +145,7 @@ management cluster are checked.`,
 			options.Checkers = []conformance.Checker{&lint.Linter{Releases: releases}}
 			report, err := conformance.Check(command.Context(), options)
 			if err != nil {
-				return usage(err)
+				return err
 			}
 			return flags.write(command, report)
 		},

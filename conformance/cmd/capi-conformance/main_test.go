@@ -56,6 +56,11 @@ func TestCommands(t *testing.T) {
 		"both":               {[]string{"lint", base, "--kubeconfig", "x"}, "", exitUsage, "either files or --kubeconfig"},
 		"unknown format":     {[]string{"lint", base, "--format", "pdf"}, "", exitUsage, "allowed: badge, github"},
 		"unknown version":    {[]string{"lint", base, "--contract-version", "v1"}, "", exitUsage, "allowed: v1beta1, v1beta2"},
+		"nothing to check":   {[]string{"lint", "-"}, "", exitUsage, "has no manifests of a provider"},
+		"no YAML":            {[]string{"lint", "-"}, "{{", exitFindings, "error clusterctl/yaml"},
+		"no such version":    {[]string{"lint", "-", "--contract-version", "v1beta1"}, clusterWide, exitFindings, "no CRD has the label cluster.x-k8s.io/v1beta1"},
+		"test an argument":   {[]string{"test", "x"}, "", exitUsage, "unknown command"},
+		"test no file":       {[]string{"test", "--config", "missing.yaml"}, "", exitUsage, "no such file"},
 		"unknown flag":       {[]string{"lint", "--fast"}, "", exitUsage, "unknown flag: --fast"},
 		"unknown command":    {[]string{"linnt"}, "", exitUsage, "unknown command"},
 	} {

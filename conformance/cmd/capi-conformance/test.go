@@ -28,7 +28,7 @@ explains it. KUBEBUILDER_ASSETS names a folder with kube-apiserver and etcd, as 
 prepares it. Go must be installed: Cluster API's CRDs come from its module.`,
 		Example: `  KUBEBUILDER_ASSETS=$(setup-envtest use -p path) capi-conformance test --config conformance.yaml
   capi-conformance test --config conformance.yaml --contract-version v1beta2 --scenario '*pause*' --logs logs`,
-		Args: cobra.NoArgs,
+		Args: arguments(cobra.NoArgs),
 		RunE: func(command *cobra.Command, _ []string) error {
 			if _, err := output.ByName(flags.format); err != nil {
 				return usage(err)
@@ -38,6 +38,9 @@ prepares it. Go must be installed: Cluster API's CRDs come from its module.`,
 				return usage(err)
 			}
 			options := flags.options()
+			if err := options.Validate(); err != nil {
+				return usage(err)
+			}
 			given := &options.Implementation
 			given.Name = cmp.Or(given.Name, config.Implementation.Name)
 			given.Version = cmp.Or(given.Version, config.Implementation.Version)

@@ -1,0 +1,70 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package behaviour
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+func TestLoadConfigRefuses(t *testing.T) {
+	for name, test := range map[string]struct{ content, want string }{
+		"empty":             {"", "name at least one of the provider's kinds"},
+		"an unknown field":  {"kind: x", `unknown field "kind"`},
+		"an unknown kind":   {"kinds: {machine: {group: a, kind: B}}", `"machine" is no contract; allowed: [bootstrap control-plane`},
+		"an empty kind":     {"kinds: {bootstrap: }", "bootstrap is empty"},
+		"no group":          {"kinds: {bootstrap: {kind: B}}", "needs a group and a kind"},
+		"an unknown stage":  {"kinds: {bootstrap: {group: a, kind: B, reaches: ready}}", `reaches is "ready"; allowed: [waiting dataSecretCreated]`},
+		"a wrong feature":   {"kinds: {infrastructure-machine: {group: a, kind: B, features: [failureDomain, template]}}", "no rule has the features [failureDomain]; allowed: [addresses"},
+		"an unknown server": {"kinds: {runtime-extension: {program: x}}", `program is "x": want the name of one of the programs`},
+		"a program":         {"kinds: {bootstrap: {group: a, kind: B}}\nprograms: [{name: x}]", "programs[0]: needs a name and a command"},
+		"a version":         {"kinds: {bootstrap: {group: a, kind: B}}\ncontracts: [v1]", "allowed: v1beta1, v1beta2"},
+		"parallel":          {"kinds: {bootstrap: {group: a, kind: B}}\nparallel: -1", "want positive values"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			path := filepath.Join(t.TempDir(), "conformance.yaml")
+			g.Expect(os.WriteFile(path, []byte(test.content), 0o600)).To(Succeed())
+			_, err := LoadConfig(path)
+			g.Expect(err).To(MatchError(ContainSubstring(test.want)))
+		})
+	}
+}
+
+func TestScenariosMustExist(t *testing.T) {
+	g := NewWithT(t)
+	config := &Config{Kinds: map[Role]*Kind{BootstrapConfig: {Group: "a", Kind: "B"}}}
+	config.setDefaults()
+	_, err := (&Checker{Config: config, Scenarios: []string{"*pause*", "life of a pool"}}).Check(t.Context(), nil)
+	g.Expect(err).To(MatchError(ContainSubstring(`no scenario of the configuration's kinds matches "life of a pool"`)))
+}
+
+func TestConditions(t *testing.T) {
+	for name, test := range map[string]struct {
+		condition map[string]any
+		want      string
+	}{
+		// The contract has defaults for everything else, and ignores what it does not know.
+		"only what is required":  {map[string]any{"type": "Ready", "status": "True"}, ""},
+		"of the deprecated type": {map[string]any{"type": "Ready", "status": "False", "severity": "Error"}, ""},
+		"no type":                {map[string]any{"status": "True"}, "has no type"},
+		"no status":              {map[string]any{"type": "Ready"}, `has the status "", want True, False or Unknown`},
+		"another status":         {map[string]any{"type": "Ready", "status": "Yes"}, `has the status "Yes"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			object := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"conditions": []any{test.condition}}}}
+			err := checkConditions(conditions(object, "status.conditions"))
+			if test.want == "" {
+				g.Expect(err).NotTo(HaveOccurred())
+			} else {
+				g.Expect(err).To(MatchError(ContainSubstring(test.want)))
+			}
+		})
+	}
+}
