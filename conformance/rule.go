@@ -109,7 +109,12 @@ type ruleFile struct {
 const book = "https://cluster-api.sigs.k8s.io/"
 
 // Rules returns all rules, by contract.
-var Rules = sync.OnceValues(func() ([]Rule, error) {
+func Rules() ([]Rule, error) {
+	rules, err := read()
+	return slices.Clone(rules), err
+}
+
+var read = sync.OnceValues(func() ([]Rule, error) {
 	entries, err := files.ReadDir("rules")
 	if err != nil {
 		return nil, err

@@ -18,6 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capfoo/cluster-api-provider-foo/conformance/internal/fields"
 )
 
 func bootstrapScenarios() []scenario {
@@ -51,7 +53,7 @@ func lifeOfBootstrapConfig(s *story) error {
 }
 
 func (s *story) dataSecretOf(object *unstructured.Unstructured) (*corev1.Secret, error) {
-	name := text(object, "status.dataSecretName")
+	name := fields.Text(object, "status.dataSecretName")
 	if name == "" {
 		return nil, errors.New("it is complete, and status.dataSecretName is not set")
 	}
@@ -68,7 +70,7 @@ func checkDataSecret(secret *corev1.Secret, object *unstructured.Unstructured) e
 		errs = append(errs, fmt.Errorf("the Secret has the label %s=%q, want %q", clusterv1.ClusterNameLabel, got, want))
 	}
 	if owner := metav1.GetControllerOf(secret); owner == nil || owner.UID != object.GetUID() {
-		errs = append(errs, fmt.Errorf("the Secret has the owner references %s, want the object as the controller", show(secret.OwnerReferences)))
+		errs = append(errs, fmt.Errorf("the Secret has the owner references %s, want the object as the controller", fields.Show(secret.OwnerReferences)))
 	}
 	if len(secret.Data["value"]) == 0 {
 		errs = append(errs, errors.New("the Secret has no key value"))
@@ -115,7 +117,7 @@ func (s *story) checkDataSecretName(object *unstructured.Unstructured, secret *c
 		return err
 	}
 	var problem error
-	if now := text(again, "status.dataSecretName"); now != secret.Name {
+	if now := fields.Text(again, "status.dataSecretName"); now != secret.Name {
 		problem = fmt.Errorf("status.dataSecretName is %q, and was %q when the same object existed before", now, secret.Name)
 	}
 	s.check("data-secret-name", problem)

@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capfoo/cluster-api-provider-foo/conformance/internal/fields"
 )
 
 // notActed returns an error if the provider has done its work for an object.
@@ -52,7 +54,7 @@ func (s *story) paused(object *unstructured.Unstructured, status string) error {
 	if err := s.read(object); err != nil {
 		return err
 	}
-	if got := statusOf(object, clusterv1.PausedCondition); got != status {
+	if got := fields.StatusOf(object, clusterv1.PausedCondition); got != status {
 		return fmt.Errorf("the condition Paused is %q, want %q", got, status)
 	}
 	return nil
@@ -285,7 +287,7 @@ func (s *story) rebuilt(object, before *unstructured.Unstructured) error {
 		"spec.providerID", "spec.providerIDList", "spec.controlPlaneEndpoint", "status.failureDomains", "status.replicas", "status.selector",
 		"status.dataSecretName", "status.infrastructureMachineKind",
 	} {
-		if was, is := show(field(before, path)), show(field(object, path)); was != is {
+		if was, is := fields.Show(fields.At(before, path)), fields.Show(fields.At(object, path)); was != is {
 			errs = append(errs, fmt.Errorf("%s was %s, and is %s", path, was, is))
 		}
 	}

@@ -21,6 +21,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
+
+	"github.com/capfoo/cluster-api-provider-foo/conformance/internal/fields"
 )
 
 // installed are the kinds of components that matter to a program outside of a cluster.
@@ -84,12 +86,12 @@ func decode(content []byte) ([]*unstructured.Unstructured, error) {
 
 // redirect makes the API server call webhooks at a URL instead of at a Service.
 func redirect(object *unstructured.Unstructured, url string, ca []byte) {
-	if client, ok := get(object.Object, "spec", "conversion", "webhook", "clientConfig").(map[string]any); ok {
+	if client, ok := fields.Get(object.Object, "spec", "conversion", "webhook", "clientConfig").(map[string]any); ok {
 		redirectClient(client, url, ca)
 	}
-	webhooks, _ := get(object.Object, "webhooks").([]any)
+	webhooks, _ := fields.Get(object.Object, "webhooks").([]any)
 	for _, webhook := range webhooks {
-		if client, ok := get(webhook, "clientConfig").(map[string]any); ok {
+		if client, ok := fields.Get(webhook, "clientConfig").(map[string]any); ok {
 			redirectClient(client, url, ca)
 		}
 	}
@@ -99,7 +101,7 @@ func redirectClient(client map[string]any, url string, ca []byte) {
 	if _, ok := client["service"]; !ok {
 		return
 	}
-	path, _ := get(client, "service", "path").(string)
+	path, _ := fields.Get(client, "service", "path").(string)
 	delete(client, "service")
 	client["url"], client["caBundle"] = url+path, base64.StdEncoding.EncodeToString(ca)
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 func TestLoadConfigRefuses(t *testing.T) {
@@ -42,29 +41,4 @@ func TestScenariosMustExist(t *testing.T) {
 	config.setDefaults()
 	_, err := (&Checker{Config: config, Scenarios: []string{"*pause*", "life of a pool"}}).Check(t.Context(), nil)
 	g.Expect(err).To(MatchError(ContainSubstring(`no scenario of the configuration's kinds matches "life of a pool"`)))
-}
-
-func TestConditions(t *testing.T) {
-	for name, test := range map[string]struct {
-		condition map[string]any
-		want      string
-	}{
-		// The contract has defaults for everything else, and ignores what it does not know.
-		"only what is required":  {map[string]any{"type": "Ready", "status": "True"}, ""},
-		"of the deprecated type": {map[string]any{"type": "Ready", "status": "False", "severity": "Error"}, ""},
-		"no type":                {map[string]any{"status": "True"}, "has no type"},
-		"no status":              {map[string]any{"type": "Ready"}, `has the status "", want True, False or Unknown`},
-		"another status":         {map[string]any{"type": "Ready", "status": "Yes"}, `has the status "Yes"`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			g := NewWithT(t)
-			object := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"conditions": []any{test.condition}}}}
-			err := checkConditions(conditions(object, "status.conditions"))
-			if test.want == "" {
-				g.Expect(err).NotTo(HaveOccurred())
-			} else {
-				g.Expect(err).To(MatchError(ContainSubstring(test.want)))
-			}
-		})
-	}
 }

@@ -18,6 +18,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capfoo/cluster-api-provider-foo/conformance/internal/fields"
 )
 
 func controlPlaneScenarios() []scenario {
@@ -58,13 +60,13 @@ func (s *story) checkFirstMachine(object *unstructured.Unstructured, machine *cl
 	var problem error
 	if value, ok := machine.Labels[clusterv1.MachineControlPlaneLabel]; !ok || value != "" || machine.Labels[clusterv1.ClusterNameLabel] != s.namespace {
 		problem = fmt.Errorf("its Machine has the labels %s, want %s without a value and %s=%s",
-			show(machine.Labels), clusterv1.MachineControlPlaneLabel, clusterv1.ClusterNameLabel, s.namespace)
+			fields.Show(machine.Labels), clusterv1.MachineControlPlaneLabel, clusterv1.ClusterNameLabel, s.namespace)
 	}
 	s.check("machine-label", problem)
 	owner := metav1.GetControllerOf(machine)
 	problem = nil
 	if owner == nil || owner.UID != object.GetUID() {
-		problem = fmt.Errorf("its Machine has the owner references %s, want it as the controller", show(machine.OwnerReferences))
+		problem = fmt.Errorf("its Machine has the owner references %s, want it as the controller", fields.Show(machine.OwnerReferences))
 	}
 	s.check("machine-owner", problem)
 	s.check("infrastructure-ref", s.checkInfraRef(machine))
@@ -84,7 +86,7 @@ func (s *story) checkFirstMachine(object *unstructured.Unstructured, machine *cl
 func (s *story) checkInfraRef(machine *clusterv1.Machine) error {
 	infra := s.standIn(standInMachine)
 	if got := machine.Spec.InfrastructureRef; got.Kind != standInMachine || got.APIGroup != infraGroup {
-		return fmt.Errorf("spec.infrastructureRef of its Machine is %s, want a %s", show(got), standInMachine)
+		return fmt.Errorf("spec.infrastructureRef of its Machine is %s, want a %s", fields.Show(got), standInMachine)
 	}
 	infra.SetName(machine.Spec.InfrastructureRef.Name)
 	if err := s.read(infra); err != nil {
@@ -151,19 +153,19 @@ func (s *story) checkTemplateOwner() {
 		if err := s.read(template); err != nil {
 			return err
 		}
-		_, err := ownedBy(template, s.cluster)
+		_, err := fields.OwnedBy(template, s.cluster)
 		return err
 	}))
 }
 
 // checkReplicas checks what the status counts. In v1beta2 a Machine counts as ready if its condition
-// says so. In v1beta1 only a Machine with a Node does, so the check is made before there is any.
+// says so. In fields.V1Beta1 only a Machine with a Node does, so the check is made before there is any.
 func (s *story) checkReplicas(object *unstructured.Unstructured, machine *clusterv1.Machine) error {
 	counters := []counter{
 		{"replicas", "status.replicas", 1}, {"ready-replicas", "status.readyReplicas", 1},
 		{"available-replicas", "status.availableReplicas", 1}, {"up-to-date-replicas", "status.upToDateReplicas", 1},
 	}
-	if s.contract == v1beta1 {
+	if s.contract == fields.V1Beta1 {
 		counters = []counter{
 			{"replicas", "status.replicas", 1}, {"ready-replicas", "status.readyReplicas", 0},
 			{"available-replicas", "status.unavailableReplicas", 1}, {"up-to-date-replicas", "status.updatedReplicas", 1},
@@ -209,8 +211,8 @@ func (s *story) counted(object *unstructured.Unstructured, counter counter) erro
 		return err
 	}
 	// Zero may be left out.
-	if got := max(number(object, counter.path), 0); got != counter.want {
-		return fmt.Errorf("%s is %s, want %d", counter.path, show(field(object, counter.path)), counter.want)
+	if got := max(fields.Number(object, counter.path), 0); got != counter.want {
+		return fmt.Errorf("%s is %s, want %d", counter.path, fields.Show(fields.At(object, counter.path)), counter.want)
 	}
 	return nil
 }
@@ -231,12 +233,12 @@ func (s *story) selects(object *unstructured.Unstructured, machine *clusterv1.Ma
 	if err := s.read(object); err != nil {
 		return err
 	}
-	selector, err := labels.Parse(text(object, "status.selector"))
+	selector, err := labels.Parse(fields.Text(object, "status.selector"))
 	if err != nil {
 		return fmt.Errorf("status.selector: %w", err)
 	}
 	if selector.Empty() || !selector.Matches(labels.Set(machine.Labels)) {
-		return fmt.Errorf("status.selector is %q, which does not select its Machine with the labels %s", text(object, "status.selector"), show(machine.Labels))
+		return fmt.Errorf("status.selector is %q, which does not select its Machine with the labels %s", fields.Text(object, "status.selector"), fields.Show(machine.Labels))
 	}
 	return nil
 }
@@ -246,32 +248,32 @@ func (s *story) reportsVersion(object *unstructured.Unstructured, rule string) e
 		return err
 	}
 	want := s.checker.Config.KubernetesVersion
-	list, _ := field(object, "status.versions").([]any)
-	listed := slices.ContainsFunc(list, func(item any) bool { return get(item, "version") == want })
-	if listed || rule == "status-version" && text(object, "status.version") == want {
+	list, _ := fields.At(object, "status.versions").([]any)
+	listed := slices.ContainsFunc(list, func(item any) bool { return fields.Get(item, "version") == want })
+	if listed || rule == "status-version" && fields.Text(object, "status.version") == want {
 		return nil
 	}
-	return fmt.Errorf("status.version is %s and status.versions is %s, want %s", show(field(object, "status.version")), show(list), want)
+	return fmt.Errorf("status.version is %s and status.versions is %s, want %s", fields.Show(fields.At(object, "status.version")), fields.Show(list), want)
 }
 
 func (s *story) checkControlPlaneConditions(object *unstructured.Unstructured) error {
 	if err := errors.Join(s.settle(), s.read(object)); err != nil {
 		return err
 	}
-	all := conditions(object, "status.conditions")
+	all := fields.Conditions(object, "status.conditions")
 	if len(all) == 0 {
 		s.check("conditions-implemented", errors.New("status.conditions is empty"))
 		return nil
 	}
 	s.check("conditions-implemented", nil)
-	s.check("conditions", checkConditions(all))
+	s.check("conditions", fields.CheckConditions(all))
 	for rule, kinds := range map[string][]string{
 		"available-condition": {clusterv1.AvailableCondition},
 		"scaling-conditions":  {clusterv1.RollingOutCondition, clusterv1.ScalingUpCondition, clusterv1.ScalingDownCondition},
 	} {
 		var missing []error
 		for _, kind := range kinds {
-			if statusOf(object, kind) == "" {
+			if fields.StatusOf(object, kind) == "" {
 				missing = append(missing, fmt.Errorf("status.conditions has no condition %s", kind))
 			}
 		}
@@ -296,15 +298,15 @@ func scaleSubresource(s *story) error {
 		return nil
 	}
 	var problem error
-	if number(scale, "spec.replicas") != 1 || number(scale, "status.replicas") != 1 || text(scale, "status.selector") != text(object, "status.selector") {
-		problem = fmt.Errorf("with one Machine, the subresource scale has the spec %s and the status %s", show(scale.Object["spec"]), show(scale.Object["status"]))
+	if fields.Number(scale, "spec.replicas") != 1 || fields.Number(scale, "status.replicas") != 1 || fields.Text(scale, "status.selector") != fields.Text(object, "status.selector") {
+		problem = fmt.Errorf("with one Machine, the subresource scale has the spec %s and the status %s", fields.Show(scale.Object["spec"]), fields.Show(scale.Object["status"]))
 	}
 	scale.Object["spec"] = map[string]any{"replicas": int64(3)}
 	if err := s.SubResource("scale").Update(s.ctx, object, client.WithSubResourceBody(scale)); err != nil {
 		problem = errors.Join(problem, fmt.Errorf("scaling to 3: %w", err))
 	} else if err := s.read(object); err != nil {
 		return err
-	} else if got := number(object, "spec.replicas"); got != 3 {
+	} else if got := fields.Number(object, "spec.replicas"); got != 3 {
 		problem = errors.Join(problem, fmt.Errorf("after scaling to 3, spec.replicas is %d", got))
 	}
 	s.check("scale", problem)
@@ -316,7 +318,7 @@ func (s *story) scalable(object *unstructured.Unstructured) error {
 	if err := s.read(object); err != nil {
 		return err
 	}
-	if text(object, "status.selector") == "" || number(object, "status.replicas") != 1 {
+	if fields.Text(object, "status.selector") == "" || fields.Number(object, "status.replicas") != 1 {
 		return errors.New("status.selector or status.replicas is not set")
 	}
 	return nil

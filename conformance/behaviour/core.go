@@ -18,6 +18,8 @@ import (
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capfoo/cluster-api-provider-foo/conformance/internal/fields"
 )
 
 // This file does what Cluster API's core does.
@@ -160,7 +162,7 @@ func (s *story) completed(object *unstructured.Unstructured, role Role) error {
 	if err := s.read(object); err != nil {
 		return err
 	}
-	return isTrue(object, completedPath(role, s.contract))
+	return fields.IsTrue(object, fields.CompletedPath(string(role), s.contract))
 }
 
 // surfaceInfra copies what the infrastructure cluster reports to the Cluster.
@@ -188,7 +190,7 @@ func (s *story) surfaceInfra() error {
 // endpointOf reads the endpoint on an infrastructure cluster.
 func endpointOf(infra *unstructured.Unstructured) clusterv1.APIEndpoint {
 	return clusterv1.APIEndpoint{
-		Host: text(infra, "spec.controlPlaneEndpoint.host"), Port: int32(max(0, number(infra, "spec.controlPlaneEndpoint.port"))),
+		Host: fields.Text(infra, "spec.controlPlaneEndpoint.host"), Port: int32(max(0, fields.Number(infra, "spec.controlPlaneEndpoint.port"))),
 	}
 }
 
@@ -196,19 +198,19 @@ func endpointOf(infra *unstructured.Unstructured) clusterv1.APIEndpoint {
 func failureDomains(infra *unstructured.Unstructured, contract string) []clusterv1.FailureDomain {
 	var domains []clusterv1.FailureDomain
 	add := func(name string, content any) {
-		controlPlane, _ := get(content, "controlPlane").(bool)
+		controlPlane, _ := fields.Get(content, "controlPlane").(bool)
 		domains = append(domains, clusterv1.FailureDomain{Name: name, ControlPlane: ptr.To(controlPlane)})
 	}
-	if contract == v1beta1 {
-		byName, _ := field(infra, "status.failureDomains").(map[string]any)
+	if contract == fields.V1Beta1 {
+		byName, _ := fields.At(infra, "status.failureDomains").(map[string]any)
 		for name, content := range byName {
 			add(name, content)
 		}
 		return domains
 	}
-	list, _ := field(infra, "status.failureDomains").([]any)
+	list, _ := fields.At(infra, "status.failureDomains").([]any)
 	for _, content := range list {
-		name, _ := get(content, "name").(string)
+		name, _ := fields.Get(content, "name").(string)
 		add(name, content)
 	}
 	return domains

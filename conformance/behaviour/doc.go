@@ -11,5 +11,5 @@
 //
 // Limits: no garbage collector and no other controller runs, so nothing but the suite and the
 // provider changes objects. Cluster API's kinds are served without its webhooks, so providers that
-// read them in v1beta1 are not converted for. What needs a workload cluster is not run.
+// read them in fields.V1Beta1 are not converted for. What needs a workload cluster is not run.
 package behaviour

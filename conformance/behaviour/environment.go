@@ -27,6 +27,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/capfoo/cluster-api-provider-foo/conformance/internal/fields"
 )
 
 // clusterAPI is the module whose CRDs are installed, and the folders in it that have them.
@@ -127,7 +129,7 @@ func labelContracts(crd *unstructured.Unstructured) {
 	labels := map[string]string{}
 	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
 	for _, version := range versions {
-		if name, ok := get(version, "name").(string); ok && strings.HasPrefix(name, "v1beta") {
+		if name, ok := fields.Get(version, "name").(string); ok && strings.HasPrefix(name, "v1beta") {
 			labels[clusterv1.GroupVersion.Group+"/"+name] = name
 		}
 	}

@@ -24,6 +24,8 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	runtimecatalog "sigs.k8s.io/cluster-api/api/runtime/catalog"
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
+
+	"github.com/capfoo/cluster-api-provider-foo/conformance/internal/fields"
 )
 
 const (
@@ -227,8 +229,8 @@ func (e *extension) callHandler(hook runtimecatalog.GroupVersionHook, name strin
 		problems["idempotence"] = fmt.Errorf("the handler %q succeeds only once: %q", name, is.GetMessage())
 	case was.GetStatus() == runtimehooksv1.ResponseStatusFailure && was.GetMessage() != is.GetMessage():
 		problems["error-messages"] = fmt.Errorf("the handler %q gives two messages for one error: %q and %q", name, was.GetMessage(), is.GetMessage())
-	case show(first) != show(second):
-		problems["deterministic"] = fmt.Errorf("the handler %q answers the same request with %s and %s", name, show(first), show(second))
+	case fields.Show(first) != fields.Show(second):
+		problems["deterministic"] = fmt.Errorf("the handler %q answers the same request with %s and %s", name, fields.Show(first), fields.Show(second))
 	}
 	if err := e.callBadly(hook, name); err != nil {
 		problems["bad-requests"] = fmt.Errorf("the handler %q: %w", name, err)

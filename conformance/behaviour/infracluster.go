@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"github.com/capfoo/cluster-api-provider-foo/conformance/internal/fields"
 )
 
 func clusterScenarios() []scenario {
@@ -29,7 +31,7 @@ func lifeOfInfraCluster(s *story) error {
 	}
 	var problem error
 	if endpoint := endpointOf(object); !endpoint.IsValid() {
-		problem = fmt.Errorf("%s is true, and spec.controlPlaneEndpoint is %s", completedPath(s.role, s.contract), show(field(object, "spec.controlPlaneEndpoint")))
+		problem = fmt.Errorf("%s is true, and spec.controlPlaneEndpoint is %s", fields.CompletedPath(string(s.role), s.contract), fields.Show(fields.At(object, "spec.controlPlaneEndpoint")))
 	}
 	s.check("endpoint", problem)
 	s.check("failure-domains", checkFailureDomains(object, s.contract))
@@ -42,21 +44,21 @@ func checkFailureDomains(object *unstructured.Unstructured, contract string) err
 	domains := failureDomains(object, contract)
 	if len(domains) == 0 {
 		shape := "a list"
-		if contract == v1beta1 {
+		if contract == fields.V1Beta1 {
 			shape = "a map by name"
 		}
-		return fmt.Errorf("status.failureDomains is %s, want %s of at least one failure domain", show(field(object, "status.failureDomains")), shape)
+		return fmt.Errorf("status.failureDomains is %s, want %s of at least one failure domain", fields.Show(fields.At(object, "status.failureDomains")), shape)
 	}
 	known, hasControlPlane := sets.New[string](), false
 	for _, domain := range domains {
 		if domain.Name == "" || known.Has(domain.Name) {
-			return fmt.Errorf("status.failureDomains is %s; names must be set and unique", show(field(object, "status.failureDomains")))
+			return fmt.Errorf("status.failureDomains is %s; names must be set and unique", fields.Show(fields.At(object, "status.failureDomains")))
 		}
 		known.Insert(domain.Name)
 		hasControlPlane = hasControlPlane || *domain.ControlPlane
 	}
 	if !hasControlPlane {
-		return fmt.Errorf("status.failureDomains is %s; none is for control planes", show(field(object, "status.failureDomains")))
+		return fmt.Errorf("status.failureDomains is %s; none is for control planes", fields.Show(fields.At(object, "status.failureDomains")))
 	}
 	return nil
 }
@@ -67,16 +69,16 @@ func (s *story) checkReady(object *unstructured.Unstructured) error {
 	if err := errors.Join(s.settle(), s.read(object)); err != nil {
 		return err
 	}
-	all := conditions(object, "status.conditions")
+	all := fields.Conditions(object, "status.conditions")
 	if len(all) == 0 {
 		s.check("conditions-implemented", errors.New("status.conditions is empty"))
 		return nil
 	}
 	s.check("conditions-implemented", nil)
 	var problem error
-	s.check("conditions", checkConditions(all))
-	if got := statusOf(object, kind); got != "True" {
-		problem = fmt.Errorf("it is complete, and its condition %s is %q, want True; all conditions: %s", kind, got, show(field(object, "status.conditions")))
+	s.check("conditions", fields.CheckConditions(all))
+	if got := fields.StatusOf(object, kind); got != "True" {
+		problem = fmt.Errorf("it is complete, and its condition %s is %q, want True; all conditions: %s", kind, got, fields.Show(fields.At(object, "status.conditions")))
 	}
 	s.check("ready-condition", problem)
 	return nil
@@ -97,7 +99,7 @@ func endpointOfUser(s *story) error {
 	}
 	var problem error
 	if endpoint := endpointOf(object); endpoint.Host != chosen["host"] || endpoint.Port != 6443 {
-		problem = fmt.Errorf("the user set spec.controlPlaneEndpoint to %s, and the provider changed it to %s", show(chosen), endpoint)
+		problem = fmt.Errorf("the user set spec.controlPlaneEndpoint to %s, and the provider changed it to %s", fields.Show(chosen), endpoint)
 	}
 	s.check("endpoint-kept", problem)
 	return nil
@@ -120,7 +122,7 @@ func externallyManaged(s *story) error {
 	var problem error
 	if object.GetResourceVersion() != created.GetResourceVersion() {
 		problem = fmt.Errorf("it has the annotation %s, and the provider changed it: finalizers %v, status %s",
-			clusterv1.ManagedByAnnotation, object.GetFinalizers(), show(object.Object["status"]))
+			clusterv1.ManagedByAnnotation, object.GetFinalizers(), fields.Show(object.Object["status"]))
 	}
 	s.check("externally-managed", problem)
 	return nil

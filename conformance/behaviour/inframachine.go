@@ -10,6 +10,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
+
+	"github.com/capfoo/cluster-api-provider-foo/conformance/internal/fields"
 )
 
 func machineScenarios() []scenario {
@@ -38,7 +40,7 @@ func lifeOfInfraMachine(s *story) error {
 	if err != nil {
 		return err
 	}
-	id := text(object, "spec.providerID")
+	id := fields.Text(object, "spec.providerID")
 	s.check("provider-id", checkProviderID(id))
 	s.check("failure-domain", s.checkFailureDomain(object, wanted))
 	s.check("addresses", checkAddresses(object))
@@ -63,26 +65,26 @@ func (s *story) checkFailureDomain(object *unstructured.Unstructured, wanted str
 		return errors.New("the Cluster has no failure domains, although the configuration claims the feature")
 	}
 	path := "status.failureDomain"
-	if s.contract == v1beta1 {
+	if s.contract == fields.V1Beta1 {
 		path = "spec.failureDomain"
 	}
 	// Reporting where the machine is, is optional; being elsewhere is not.
-	if got := text(object, path); got != "" && got != wanted {
+	if got := fields.Text(object, path); got != "" && got != wanted {
 		return fmt.Errorf("the Machine wants the failure domain %q, and %s is %q", wanted, path, got)
 	}
 	return nil
 }
 
 func checkAddresses(object *unstructured.Unstructured) error {
-	list, _ := field(object, "status.addresses").([]any)
+	list, _ := fields.At(object, "status.addresses").([]any)
 	if len(list) == 0 {
-		return fmt.Errorf("status.addresses is %s, want at least one address", show(field(object, "status.addresses")))
+		return fmt.Errorf("status.addresses is %s, want at least one address", fields.Show(fields.At(object, "status.addresses")))
 	}
 	allowed := []string{"Hostname", "ExternalIP", "InternalIP", "ExternalDNS", "InternalDNS"}
 	for _, item := range list {
-		kind, _ := get(item, "type").(string)
-		if address, _ := get(item, "address").(string); address == "" || !slices.Contains(allowed, kind) {
-			return fmt.Errorf("status.addresses has %s; want an address, and one of the types %v", show(item), allowed)
+		kind, _ := fields.Get(item, "type").(string)
+		if address, _ := fields.Get(item, "address").(string); address == "" || !slices.Contains(allowed, kind) {
+			return fmt.Errorf("status.addresses has %s; want an address, and one of the types %v", fields.Show(item), allowed)
 		}
 	}
 	return nil
@@ -108,10 +110,10 @@ func (s *story) checkProviderIDStable(object *unstructured.Unstructured, id stri
 		return err
 	}
 	var problem error
-	switch now := text(object, "spec.providerID"); {
+	switch now := fields.Text(object, "spec.providerID"); {
 	case now != id:
 		problem = fmt.Errorf("spec.providerID changed from %q to %q", id, now)
-	case now != "" && now == text(other, "spec.providerID"):
+	case now != "" && now == fields.Text(other, "spec.providerID"):
 		problem = fmt.Errorf("two machines have the same spec.providerID %q", now)
 	}
 	s.check("provider-id-stable", problem)
@@ -131,7 +133,7 @@ func bootstrapDataLate(s *story) error {
 		return err
 	}
 	problem := s.notActed(object, "its Machine has no bootstrap data")
-	if id := text(object, "spec.providerID"); problem == nil && id != "" {
+	if id := fields.Text(object, "spec.providerID"); problem == nil && id != "" {
 		problem = fmt.Errorf("spec.providerID is %q although its Machine has no bootstrap data", id)
 	}
 	if problem == nil {
@@ -223,7 +225,7 @@ func statusOfTemplate(s *story) error {
 				if err := s.read(template); err != nil {
 					return err
 				}
-				if field(template, each.path) == nil {
+				if fields.At(template, each.path) == nil {
 					return fmt.Errorf("%s is not set", each.path)
 				}
 				return nil

@@ -23,6 +23,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"github.com/capfoo/cluster-api-provider-foo/conformance/internal/fields"
 )
 
 const (
@@ -40,13 +42,13 @@ var changedFields = map[string]func(*clusterv1.Machine) error{
 	},
 	"readiness-gates": func(machine *clusterv1.Machine) error {
 		if !slices.ContainsFunc(machine.Spec.ReadinessGates, func(g clusterv1.MachineReadinessGate) bool { return g.ConditionType == "Conformance" }) {
-			return fmt.Errorf("spec.readinessGates of the Machine is %s, want Conformance among them", show(machine.Spec.ReadinessGates))
+			return fmt.Errorf("spec.readinessGates of the Machine is %s, want Conformance among them", fields.Show(machine.Spec.ReadinessGates))
 		}
 		return nil
 	},
 	"taints": func(machine *clusterv1.Machine) error {
 		if !slices.ContainsFunc(machine.Spec.Taints, func(t clusterv1.MachineTaint) bool { return t.Key == changedLabel }) {
-			return fmt.Errorf("spec.taints of the Machine is %s, want %s among them", show(machine.Spec.Taints), changedLabel)
+			return fmt.Errorf("spec.taints of the Machine is %s, want %s among them", fields.Show(machine.Spec.Taints), changedLabel)
 		}
 		return nil
 	},
@@ -96,13 +98,13 @@ func notReplaced(machine *clusterv1.Machine, now []clusterv1.Machine) error {
 
 // changeMachineTemplate changes the fields that must not lead to a rollout.
 func (s *story) changeMachineTemplate(object *unstructured.Unstructured) {
-	template, ok := field(object, "spec.machineTemplate").(map[string]any)
+	template, ok := fields.At(object, "spec.machineTemplate").(map[string]any)
 	if !ok {
 		return
 	}
 	template["metadata"] = map[string]any{"labels": map[string]any{changedLabel: "yes"}, "annotations": map[string]any{changedLabel: "yes"}}
 	spec := template
-	if s.contract == v1beta1 {
+	if s.contract == fields.V1Beta1 {
 		spec["nodeDrainTimeout"] = (drainSeconds * time.Second).String()
 	} else if spec, ok = template["spec"].(map[string]any); ok {
 		spec["deletion"] = map[string]any{"nodeDrainTimeoutSeconds": int64(drainSeconds)}
@@ -128,7 +130,7 @@ func (s *story) hasChangedMetadata(machine *clusterv1.Machine) error {
 	for _, object := range []metav1.Object{machine, infra} {
 		if object.GetLabels()[changedLabel] != "yes" || object.GetAnnotations()[changedLabel] != "yes" {
 			return fmt.Errorf("%s has the labels %s and the annotations %s, want %s=yes in both",
-				object.GetName(), show(object.GetLabels()), show(object.GetAnnotations()), changedLabel)
+				object.GetName(), fields.Show(object.GetLabels()), fields.Show(object.GetAnnotations()), changedLabel)
 		}
 	}
 	return nil
@@ -256,7 +258,7 @@ func unhealthyMachine(s *story) error {
 		if s.gone(machine) == nil || !machine.DeletionTimestamp.IsZero() {
 			return nil
 		}
-		return fmt.Errorf("the Machine %s is not deleted; its conditions are %s", machine.Name, show(machine.Status.Conditions))
+		return fmt.Errorf("the Machine %s is not deleted; its conditions are %s", machine.Name, fields.Show(machine.Status.Conditions))
 	}))
 	return nil
 }

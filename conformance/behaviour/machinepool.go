@@ -13,6 +13,8 @@ import (
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capfoo/cluster-api-provider-foo/conformance/internal/fields"
 )
 
 func poolScenarios() []scenario {
@@ -34,8 +36,8 @@ func lifeOfPool(s *story) error {
 		return err
 	}
 	err = s.until("after the MachinePool got its bootstrap data", func() error { return s.acted(object) })
-	if path := "status.initialization.provisioned"; err == nil && s.contract != v1beta1 {
-		err = isTrue(object, path)
+	if path := "status.initialization.provisioned"; err == nil && s.contract != fields.V1Beta1 {
+		err = fields.IsTrue(object, path)
 	}
 	s.check("initialization", err)
 	if err != nil {
@@ -60,10 +62,10 @@ func (s *story) sized(object *unstructured.Unstructured, count int) error {
 	if err := errors.Join(s.playPool(object), s.read(object)); err != nil {
 		return err
 	}
-	list := texts(object, "spec.providerIDList")
+	list := fields.Texts(object, "spec.providerIDList")
 	sorted := slices.Sorted(slices.Values(list))
 	if len(list) != count || len(slices.Compact(sorted)) != count || slices.Contains(list, "") {
-		return fmt.Errorf("spec.providerIDList is %s, want %d different IDs", show(field(object, "spec.providerIDList")), count)
+		return fmt.Errorf("spec.providerIDList is %s, want %d different IDs", fields.Show(fields.At(object, "spec.providerIDList")), count)
 	}
 	return nil
 }
@@ -73,8 +75,8 @@ func (s *story) lists(object *unstructured.Unstructured, count int) error {
 	if err := errors.Join(s.playPool(object), s.read(object)); err != nil {
 		return err
 	}
-	if list := texts(object, "spec.providerIDList"); len(list) != count {
-		return fmt.Errorf("spec.providerIDList is %s, want %d IDs", show(field(object, "spec.providerIDList")), count)
+	if list := fields.Texts(object, "spec.providerIDList"); len(list) != count {
+		return fmt.Errorf("spec.providerIDList is %s, want %d IDs", fields.Show(fields.At(object, "spec.providerIDList")), count)
 	}
 	return nil
 }
@@ -83,15 +85,15 @@ func (s *story) counts(object *unstructured.Unstructured, count int) error {
 	if err := s.read(object); err != nil {
 		return err
 	}
-	if got := number(object, "status.replicas"); got != int64(count) {
-		return fmt.Errorf("status.replicas is %s, want %d", show(field(object, "status.replicas")), count)
+	if got := fields.Number(object, "status.replicas"); got != int64(count) {
+		return fmt.Errorf("status.replicas is %s, want %d", fields.Show(fields.At(object, "status.replicas")), count)
 	}
 	return nil
 }
 
 func checkInstances(object *unstructured.Unstructured) error {
-	if list, _ := field(object, "status.instances").([]any); len(list) != poolReplicas {
-		return fmt.Errorf("status.instances is %s, want %d", show(field(object, "status.instances")), poolReplicas)
+	if list, _ := fields.At(object, "status.instances").([]any); len(list) != poolReplicas {
+		return fmt.Errorf("status.instances is %s, want %d", fields.Show(fields.At(object, "status.instances")), poolReplicas)
 	}
 	return nil
 }
@@ -99,13 +101,13 @@ func checkInstances(object *unstructured.Unstructured) error {
 // checkInfraMachines checks that there is an infrastructure machine of the kind that the pool names
 // for each instance.
 func (s *story) checkInfraMachines(object *unstructured.Unstructured) error {
-	if text(object, "status.infrastructureMachineKind") == "" {
+	if fields.Text(object, "status.infrastructureMachineKind") == "" {
 		return errors.New("status.infrastructureMachineKind is not set")
 	}
 	return s.until("infrastructure machines", func() error {
 		members, err := s.members(object)
 		if err == nil && len(members) != poolReplicas {
-			err = fmt.Errorf("%d objects of the kind %s have the labels of the pool, want %d", len(members), text(object, "status.infrastructureMachineKind"), poolReplicas)
+			err = fmt.Errorf("%d objects of the kind %s have the labels of the pool, want %d", len(members), fields.Text(object, "status.infrastructureMachineKind"), poolReplicas)
 		}
 		return err
 	})
@@ -113,7 +115,7 @@ func (s *story) checkInfraMachines(object *unstructured.Unstructured) error {
 
 // members returns the infrastructure machines of a pool, as Cluster API finds them.
 func (s *story) members(object *unstructured.Unstructured) ([]unstructured.Unstructured, error) {
-	kind := text(object, "status.infrastructureMachineKind")
+	kind := fields.Text(object, "status.infrastructureMachineKind")
 	if kind == "" {
 		return nil, nil
 	}
@@ -181,7 +183,7 @@ func scaleOfPool(s *story) error {
 		}
 	}
 	s.check("scale", problem)
-	if problem == nil && text(object, "status.infrastructureMachineKind") != "" {
+	if problem == nil && fields.Text(object, "status.infrastructureMachineKind") != "" {
 		s.check("machine-deletion", machines)
 	}
 	return nil

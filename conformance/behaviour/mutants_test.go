@@ -69,13 +69,9 @@ func kindsOf(rule string) map[Role]*Kind {
 	role, name, _ := strings.Cut(rule, "/")
 	for each, kind := range all {
 		kind.Group = mutant.Group
-		kind.Features = []string{
-			"addresses", "capacity", "certificates", "conditions", "deletionAfterCluster", "failureDomains", "instances", "machinePoolMachines", "machines", "nodeInfo",
-			"readinessGates", "replicas", "taints", "template", "version", "versions",
-		}
-		if each == InfraCluster {
-			kind.Features = append(kind.Features, "endpoint")
-		}
+		kind.Features = slices.DeleteFunc(features(each), func(name string) bool {
+			return slices.Contains([]string{"inPlaceUpdates", "multiTenancy", "multipleInstances"}, name) || name == "endpoint" && each != InfraCluster
+		})
 		kind.Spec = maps.Clone(kind.Spec)
 		if kind.Spec == nil {
 			kind.Spec = map[string]any{}

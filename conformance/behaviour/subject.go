@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"github.com/capfoo/cluster-api-provider-foo/conformance/internal/fields"
 )
 
 const (
@@ -45,7 +47,7 @@ func (s *story) acted(object *unstructured.Unstructured) error {
 		return err
 	}
 	if s.role != ControlPlane {
-		return isTrue(object, completedPath(s.role, s.contract))
+		return fields.IsTrue(object, fields.CompletedPath(string(s.role), s.contract))
 	}
 	machines, err := s.machines()
 	if err == nil && len(machines) == 0 {
@@ -166,7 +168,7 @@ func (s *story) controlPlaneObject() (*unstructured.Unstructured, error) {
 	}
 	reference := map[string]any{"kind": standInMachine + "Template", "name": s.namespace}
 	path := []string{"spec", "machineTemplate", "spec", "infrastructureRef"}
-	if s.contract == v1beta1 {
+	if s.contract == fields.V1Beta1 {
 		path = []string{"spec", "machineTemplate", "infrastructureRef"}
 		reference["apiVersion"], reference["namespace"] = infraGroup+"/v1", s.namespace
 	} else {

@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capfoo/cluster-api-provider-foo/conformance/internal/fields"
 )
 
 // topology is the field manager of Cluster API's topology controller.
@@ -54,7 +56,7 @@ func serverSideApply(s *story) error {
 		return err
 	}
 	var problem error
-	if was, is := show(first.Object["spec"]), show(second.Object["spec"]); was != is {
+	if was, is := fields.Show(first.Object["spec"]), fields.Show(second.Object["spec"]); was != is {
 		problem = fmt.Errorf("applying the same object twice changes its spec from %s to %s", was, is)
 	}
 	s.check("apply-idempotent", problem)

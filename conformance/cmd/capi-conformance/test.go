@@ -5,6 +5,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -18,37 +19,58 @@ func newTestCommand() *cobra.Command {
 	var file, logs string
 	var only []string
 	var verbose bool
+	live := liveFlags{}
 	command := &cobra.Command{
-		Use:   "test --config FILE",
-		Short: "Run a provider's manager against a kube-apiserver, and check what it does",
-		Long: `Run a provider's manager against a kube-apiserver, and check what it does.
+		Use:   "test [--config FILE | --live --template FILE]",
+		Short: "Run a provider's manager against a kube-apiserver, or create a cluster, and check what it does",
+		Long: `Run a provider's manager against a kube-apiserver, and check what it does. With --live, create a
+cluster from a template in a management cluster instead, scale it, replace its machines, upgrade,
+move and delete it.
 
 The configuration says how to start the manager and what its kinds need; the README of this module
 explains it. KUBEBUILDER_ASSETS names a folder with kube-apiserver and etcd, as setup-envtest
 prepares it. Go must be installed: Cluster API's CRDs come from its module.`,
 		Example: `  KUBEBUILDER_ASSETS=$(setup-envtest use -p path) capi-conformance test --config conformance.yaml
-  capi-conformance test --config conformance.yaml --contract-version v1beta2 --scenario '*pause*' --logs logs`,
+  capi-conformance test --config conformance.yaml --contract-version v1beta2 --scenario '*pause*' --logs logs
+  capi-conformance test --live --kubeconfig management.kubeconfig --template cluster-template.yaml`,
 		Args: arguments(cobra.NoArgs),
 		RunE: func(command *cobra.Command, _ []string) error {
 			if _, err := output.ByName(flags.format); err != nil {
-				return usage(err)
-			}
-			config, err := behaviour.LoadConfig(file)
-			if err != nil {
 				return usage(err)
 			}
 			options := flags.options()
 			if err := options.Validate(); err != nil {
 				return usage(err)
 			}
+			log := func(message string) {
+				if verbose {
+					command.PrintErrln(message)
+				}
+			}
+			if live.live {
+				checker, err := live.checker(log)
+				if err != nil {
+					return usage(err)
+				}
+				options.Checkers = []conformance.Checker{checker}
+				report, err := conformance.Check(command.Context(), options)
+				if err != nil {
+					return err
+				}
+				return flags.write(command, report)
+			}
+			if live.template != "" || live.kubeconfig != "" {
+				return usage(errors.New("--template and --kubeconfig need --live"))
+			}
+			config, err := behaviour.LoadConfig(file)
+			if err != nil {
+				return usage(err)
+			}
 			given := &options.Implementation
 			given.Name = cmp.Or(given.Name, config.Implementation.Name)
 			given.Version = cmp.Or(given.Version, config.Implementation.Version)
 			given.URL = cmp.Or(given.URL, config.Implementation.URL)
-			checker := &behaviour.Checker{Config: config, Folder: logs, Scenarios: only}
-			if verbose {
-				checker.Log = func(message string) { command.PrintErrln(message) }
-			}
+			checker := &behaviour.Checker{Config: config, Folder: logs, Scenarios: only, Log: log}
 			options.Checkers = []conformance.Checker{checker}
 			report, err := conformance.Check(command.Context(), options)
 			if err != nil {
@@ -58,9 +80,10 @@ prepares it. Go must be installed: Cluster API's CRDs come from its module.`,
 		},
 	}
 	flags.add(command)
+	live.add(command)
 	command.Flags().StringVar(&file, "config", "conformance.yaml", "configuration of the provider")
 	command.Flags().StringVar(&logs, "logs", "", "folder to keep the logs of the programs in; by default, they are deleted")
 	command.Flags().StringArrayVar(&only, "scenario", nil, "pattern of the scenarios to run, such as '*pause*'; may be repeated; all by default")
-	command.Flags().BoolVarP(&verbose, "verbose", "v", false, "show each scenario when it has ended, with how long it took")
+	command.Flags().BoolVarP(&verbose, "verbose", "v", false, "show each scenario or step when it has ended, with how long it took")
 	return command
 }

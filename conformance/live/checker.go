@@ -1,0 +1,210 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capfoo/cluster-api-provider-foo/conformance"
+)
+
+const fieldOwner = client.FieldOwner("capi-conformance")
+
+// Checker checks the rules of the level "live".
+type Checker struct {
+	// Client of the management cluster; its scheme is that of NewScheme.
+	Client client.Client
+	// Template is a cluster template. Variables has the values of its variables; ClusterName, Namespace
+	// and the counts of machines are set by the checker.
+	Template  string
+	Variables map[string]string
+	// Namespace is created for the cluster, and deleted at the end.
+	Namespace string
+	// Providers are the labels cluster.x-k8s.io/provider of the kinds to check; all by default.
+	Providers []string
+	// UpgradeTo is the version of Kubernetes to upgrade the cluster to; empty for no upgrade.
+	UpgradeTo string
+	// Patience is how long the cluster may take after each change; 15 minutes by default.
+	Patience time.Duration
+	// Log is told what happens; may be nil.
+	Log func(message string)
+
+	crds    map[schema.GroupKind]*apiextensionsv1.CustomResourceDefinition
+	rules   map[string]conformance.Rule
+	results map[string]*conformance.Result
+	// wanted are the versions of the contracts.
+	wanted []string
+}
+
+var _ conformance.Checker = &Checker{}
+
+// NewScheme returns a scheme with the kinds that the checker reads.
+func NewScheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, apiextensionsv1.AddToScheme, clusterv1.AddToScheme, runtimev1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return nil, err
+		}
+	}
+	return scheme, nil
+}
+
+// Level implements conformance.Checker.
+func (c *Checker) Level() conformance.Level { return conformance.Live }
+
+// Check implements conformance.Checker.
+func (c *Checker) Check(ctx context.Context, contracts []string) (_ []conformance.Result, err error) {
+	if c.wanted = contracts; len(contracts) == 0 {
+		c.wanted = conformance.Versions
+	}
+	if c.Patience == 0 {
+		c.Patience = 15 * time.Minute
+	}
+	if err := errors.Join(c.readRules(), c.readCRDs(ctx)); err != nil {
+		return nil, err
+	}
+	template, err := c.render()
+	if err != nil {
+		return nil, err
+	}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: c.Namespace}}
+	if err := c.Client.Create(ctx, namespace); apierrors.IsAlreadyExists(err) {
+		return nil, fmt.Errorf("the namespace %s exists already; the cluster needs one of its own", c.Namespace)
+	} else if err != nil {
+		return nil, err
+	}
+	s := &story{Checker: c, template: template}
+	err = s.tell(ctx)
+	if removeErr := c.Client.Delete(context.WithoutCancel(ctx), namespace); removeErr != nil {
+		err = errors.Join(err, fmt.Errorf("delete the namespace %s: %w", c.Namespace, removeErr))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c.list(), nil
+}
+
+func (c *Checker) readRules() error {
+	rules, err := conformance.Rules()
+	if err != nil {
+		return err
+	}
+	c.rules, c.results = map[string]conformance.Rule{}, map[string]*conformance.Result{}
+	for _, rule := range rules {
+		if rule.At(conformance.Live) {
+			c.rules[rule.ID] = rule
+		}
+	}
+	return nil
+}
+
+func (c *Checker) readCRDs(ctx context.Context) error {
+	list := &apiextensionsv1.CustomResourceDefinitionList{}
+	if err := c.Client.List(ctx, list); err != nil {
+		return fmt.Errorf("read the CRDs of the management cluster: %w", err)
+	}
+	c.crds = map[schema.GroupKind]*apiextensionsv1.CustomResourceDefinition{}
+	for i := range list.Items {
+		crd := &list.Items[i]
+		c.crds[schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind}] = crd
+	}
+	if c.crds[clusterv1.GroupVersion.WithKind("Cluster").GroupKind()] == nil {
+		return errors.New("this is no management cluster: it has no CRD of Cluster")
+	}
+	return nil
+}
+
+// own reports whether the kind belongs to a provider that is checked.
+func (c *Checker) own(kind schema.GroupKind) bool {
+	crd := c.crds[kind]
+	return crd != nil && (len(c.Providers) == 0 || slices.Contains(c.Providers, crd.Labels[clusterv1.ProviderNameLabel]))
+}
+
+// version returns the version of a kind that Cluster API uses, and the version of the contract that
+// it uses it with.
+func (c *Checker) version(kind schema.GroupKind) (schema.GroupVersionKind, string, error) {
+	crd := c.crds[kind]
+	if crd == nil {
+		return schema.GroupVersionKind{}, "", fmt.Errorf("the management cluster has no CRD of %s", kind)
+	}
+	for _, contract := range slices.Backward(conformance.Versions) {
+		if value := crd.Labels[clusterv1.GroupVersion.Group+"/"+contract]; value != "" {
+			versions := strings.Split(value, "_")
+			return kind.WithVersion(versions[len(versions)-1]), contract, nil
+		}
+	}
+	return schema.GroupVersionKind{}, "", fmt.Errorf("CustomResourceDefinition %s has no label of a contract", crd.Name)
+}
+
+var (
+	// errNotClaimed means that the provider does not have the feature that a rule is about.
+	errNotClaimed = errors.New("the cluster shows nothing of the feature")
+	// errNotApplicable means that the cluster has nothing that a rule is about.
+	errNotApplicable = errors.New("the cluster has nothing of the kind")
+)
+
+// record records what was seen of a rule. A problem stays, even if the rule holds later.
+func (c *Checker) record(id, contract, object string, problem error) {
+	rule, ok := c.rules[id]
+	if !ok || !slices.Contains(rule.Versions, contract) || !slices.Contains(c.wanted, contract) {
+		return
+	}
+	result := c.results[id]
+	if result == nil || result.Status != conformance.Failed && result.Status != conformance.Passed {
+		result = &conformance.Result{Rule: id, Level: conformance.Live, Versions: []string{contract}}
+		c.results[id] = result
+	}
+	switch {
+	case errors.Is(problem, errNotClaimed) && result.Status == "":
+		result.Status, result.Versions, result.Reason = conformance.NotClaimed, nil, problem.Error()
+	case errors.Is(problem, errNotApplicable) && result.Status == "":
+		result.Status, result.Versions, result.Reason = conformance.NotApplicable, nil, problem.Error()
+	case errors.Is(problem, errNotClaimed), errors.Is(problem, errNotApplicable):
+	case problem != nil:
+		result.Status = conformance.Failed
+		finding := conformance.Finding{Object: object, Versions: []string{contract}, Message: problem.Error()}
+		if !slices.ContainsFunc(result.Findings, func(f conformance.Finding) bool { return f.Object == object && f.Message == finding.Message }) {
+			result.Findings = append(result.Findings, finding)
+		}
+	case result.Status == "":
+		result.Status = conformance.Passed
+	}
+}
+
+// missing records why a rule was not checked, unless it was.
+func (c *Checker) missing(id string, status conformance.Status, reason string) {
+	if _, ok := c.rules[id]; ok && c.results[id] == nil {
+		c.results[id] = &conformance.Result{Rule: id, Level: conformance.Live, Status: status, Reason: reason}
+	}
+}
+
+func (c *Checker) list() []conformance.Result {
+	all := make([]conformance.Result, 0, len(c.results))
+	for _, id := range slices.Sorted(maps.Keys(c.results)) {
+		all = append(all, *c.results[id])
+	}
+	return all
+}
+
+func (c *Checker) log(format string, values ...any) {
+	if c.Log != nil {
+		c.Log(fmt.Sprintf(format, values...))
+	}
+}

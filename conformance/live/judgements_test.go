@@ -1,0 +1,348 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package live
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"github.com/capfoo/cluster-api-provider-foo/conformance"
+	"github.com/capfoo/cluster-api-provider-foo/conformance/internal/fields"
+)
+
+// set sets a field of an object; nil removes it.
+func set(o *object, value any, path string) {
+	parts := strings.Split(path, ".")
+	if value == nil {
+		unstructured.RemoveNestedField(o.Object, parts...)
+	} else if err := unstructured.SetNestedField(o.Object, value, parts...); err != nil {
+		panic(err)
+	}
+}
+
+func change(v *view, secret string, mutate func(*corev1.Secret)) {
+	changed := v.secrets[secret]
+	mutate(&changed)
+	v.secrets[secret] = changed
+}
+
+func changeNode(v *view, name string, mutate func(*corev1.Node)) {
+	changed := v.nodes[name]
+	mutate(&changed)
+	v.nodes[name] = changed
+}
+
+// mutants break, for each rule, a cluster in which nothing is left to do.
+var mutants = map[string][]func(*view){
+	"infrastructure-cluster/initialization": {func(v *view) {
+		set(v.infra, nil, "status.initialization")
+		set(v.infra, nil, "status.ready")
+	}},
+	"infrastructure-cluster/endpoint": {func(v *view) { v.cluster.Spec.ControlPlaneEndpoint.Host = "192.0.2.9" }},
+	"infrastructure-cluster/failure-domains": {func(v *view) {
+		v.cluster.Status.FailureDomains = append(v.cluster.Status.FailureDomains, clusterv1.FailureDomain{Name: "d"})
+	}},
+	"infrastructure-machine/initialization": {func(v *view) {
+		set(v.machines[4].infra, nil, "status.initialization")
+		set(v.machines[4].infra, nil, "status.ready")
+	}},
+	"infrastructure-machine/provider-id": {
+		func(v *view) { set(v.machines[0].infra, nil, "spec.providerID") },
+		func(v *view) { set(v.machines[0].infra, "demo://other", "spec.providerID") },
+		func(v *view) {
+			set(v.machines[0].infra, "demo://m1", "spec.providerID")
+			changeNode(v, "m0", func(n *corev1.Node) { n.Spec.ProviderID = "demo://m1" })
+		},
+	},
+	"infrastructure-machine/failure-domain": {func(v *view) {
+		set(v.machines[0].infra, "b", "spec.failureDomain")
+		set(v.machines[0].infra, "b", "status.failureDomain")
+	}},
+	"infrastructure-machine/addresses": {
+		func(v *view) { v.machines[0].Status.Addresses = nil },
+		func(v *view) {
+			changeNode(v, "m0", func(n *corev1.Node) { n.Status.Addresses[0].Address = "192.0.2.99" })
+		},
+	},
+	"bootstrap/initialization": {func(v *view) {
+		set(v.machines[0].bootstrap, nil, "status.initialization")
+		set(v.machines[0].bootstrap, nil, "status.ready")
+	}},
+	"bootstrap/data-secret": {
+		func(v *view) { delete(v.secrets, "m0") },
+		func(v *view) { v.machines[0].Spec.Bootstrap.DataSecretName = ptr.To("other") },
+	},
+	"infrastructure-machinepool/initialization": {func(v *view) { set(v.pools[0].infra, nil, "status.ready") }},
+	"infrastructure-machinepool/provider-id-list": {
+		func(v *view) { set(v.pools[0].infra, []any{"demo://m3"}, "spec.providerIDList") },
+		func(v *view) { set(v.pools[0].infra, []any{"demo://m3", "demo://m3"}, "spec.providerIDList") },
+	},
+	"infrastructure-machinepool/replicas": {func(v *view) { set(v.pools[0].infra, int64(1), "status.replicas") }},
+	"infrastructure-machinepool/infrastructure-machine-kind": {
+		func(v *view) { set(v.pools[0].infra, "OtherMachine", "status.infrastructureMachineKind") },
+		func(v *view) { delete(v.machines[3].Labels, clusterv1.MachinePoolNameLabel) },
+	},
+	"clusterctl/owner-references": {func(v *view) { v.namespaced[2].OwnerReferences = nil }},
+	"runtime-extension/discovery": {func(v *view) { v.extensions[0].Status.Conditions = nil }},
+	"control-plane/initialization": {func(v *view) {
+		set(v.controlPlane, nil, "status.initialization")
+		set(v.controlPlane, nil, "status.initialized")
+	}},
+	"control-plane/replicas": {
+		func(v *view) { set(v.controlPlane, int64(2), "status.replicas") },
+		func(v *view) {
+			set(v.controlPlane, int64(4), "status.replicas")
+			set(v.controlPlane, int64(4), "spec.replicas")
+		},
+	},
+	"control-plane/version": {
+		func(v *view) { v.machines[0].Spec.Version = "v1.35.0" },
+		func(v *view) {
+			changeNode(v, "m0", func(n *corev1.Node) { n.Status.NodeInfo.KubeletVersion = "v1.35.0" })
+		},
+	},
+	"control-plane/status-version": {
+		func(v *view) { set(v.controlPlane, "v1.35.0", "status.version") },
+		func(v *view) {
+			set(v.controlPlane, []any{map[string]any{"version": "v1.35.0"}, map[string]any{"version": testVersion}}, "status.versions")
+		},
+	},
+	"control-plane/machine-label": {
+		func(v *view) { v.machines[0].Labels[clusterv1.MachineControlPlaneLabel] = "true" },
+		func(v *view) { delete(v.machines[0].Labels, clusterv1.ClusterNameLabel) },
+	},
+	"control-plane/machine-placement": {func(v *view) {
+		for i := range 3 {
+			v.machines[i].Spec.FailureDomain = "a"
+			set(v.machines[i].infra, "a", "spec.failureDomain")
+			set(v.machines[i].infra, "a", "status.failureDomain")
+		}
+	}, func(v *view) {
+		v.machines[0].Spec.FailureDomain = "c"
+		set(v.machines[0].infra, "c", "spec.failureDomain")
+		set(v.machines[0].infra, "c", "status.failureDomain")
+	}},
+	"control-plane/min-ready-seconds": {func(v *view) { v.machines[0].Status.Conditions = nil }},
+	"control-plane/kubeconfig": {
+		func(v *view) { delete(v.secrets, "conformance-kubeconfig") },
+		func(v *view) { change(v, "conformance-kubeconfig", func(s *corev1.Secret) { s.Type = "Opaque" }) },
+		func(v *view) { change(v, "conformance-kubeconfig", func(s *corev1.Secret) { s.Labels = nil }) },
+		func(v *view) { change(v, "conformance-kubeconfig", func(s *corev1.Secret) { s.Data = nil }) },
+	},
+	"control-plane/kubeconfig-works": {func(v *view) { v.unreachable = errors.New("certificate has expired") }},
+	"control-plane/certificates":     {func(v *view) { change(v, "conformance-etcd", func(s *corev1.Secret) { s.Labels = nil }) }},
+}
+
+// broken returns the rules that a cluster breaks.
+func broken(v *view) []string {
+	var rules []string
+	v.judge(func(rule string, _ *object, problem error) {
+		if !isNoProblem(problem) {
+			rules = append(rules, rule)
+		}
+	})
+	return rules
+}
+
+func TestJudgementsOfAClusterAtRest(t *testing.T) {
+	for _, contract := range conformance.Versions {
+		g := NewWithT(t)
+		v := newView(contract)
+		g.Expect(broken(v)).To(BeEmpty(), contract)
+		g.Expect(v.atRest()).To(Succeed())
+		judged := map[string]bool{}
+		v.judge(func(rule string, _ *object, problem error) {
+			g.Expect(problem).NotTo(HaveOccurred(), "%s is not judged in the fixture", rule)
+			judged[rule] = true
+		})
+		g.Expect(judged).To(HaveLen(len(judgements)))
+	}
+}
+
+func TestEachMutantBreaksItsJudgementOnly(t *testing.T) {
+	for _, j := range judgements {
+		for _, contract := range conformance.Versions {
+			t.Run(contract+" "+j.rule, func(t *testing.T) {
+				g := NewWithT(t)
+				rule, err := conformance.Find(j.rule)
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(rule.At(conformance.Live)).To(BeTrue())
+				g.Expect(mutants[j.rule]).NotTo(BeEmpty(), "no mutant breaks the rule")
+				for _, mutate := range mutants[j.rule] {
+					v := newView(contract)
+					mutate(v)
+					g.Expect(broken(v)).To(And(HaveEach(j.rule), Not(BeEmpty())))
+				}
+			})
+		}
+	}
+}
+
+// TestEveryRuleIsChecked demands that each rule of the level is judged, belongs to a step, or is known to
+// be out of reach.
+func TestEveryRuleIsChecked(t *testing.T) {
+	rules, err := conformance.Rules()
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	checked := map[string]bool{}
+	for _, j := range judgements {
+		checked[j.rule] = true
+	}
+	for _, step := range steps {
+		for _, rule := range step.rules {
+			for _, role := range roles {
+				checked[strings.Replace(rule, "*", role, 1)] = true
+			}
+		}
+	}
+	for id := range notHere {
+		checked[id] = true
+	}
+	for _, rule := range rules {
+		if rule.At(conformance.Live) {
+			NewWithT(t).Expect(checked).To(HaveKey(rule.ID))
+		}
+		delete(checked, rule.ID)
+	}
+	NewWithT(t).Expect(checked).To(BeEmpty(), "these are no rules of the level")
+}
+
+func TestNotClaimed(t *testing.T) {
+	g := NewWithT(t)
+	v := newView("v1beta2")
+	for _, m := range v.machines {
+		set(m.infra, nil, "status.addresses")
+		set(m.infra, nil, "status.failureDomain")
+	}
+	set(v.infra, nil, "status.failureDomains")
+	set(v.infra, nil, "spec.controlPlaneEndpoint")
+	v.cluster.Status.FailureDomains = nil
+	set(v.controlPlane, nil, "spec.replicas")
+	g.Expect(broken(v)).To(BeEmpty())
+	c := &Checker{wanted: conformance.Versions}
+	g.Expect(c.readRules()).To(Succeed())
+	v.judge(func(rule string, o *object, problem error) { c.record(rule, "v1beta2", "an object", problem) })
+	for _, rule := range []string{"infrastructure-machine/addresses", "infrastructure-machine/failure-domain", "infrastructure-cluster/endpoint", "control-plane/replicas"} {
+		g.Expect(c.results[rule]).To(HaveField("Status", conformance.NotClaimed), rule)
+	}
+	// What is seen later counts.
+	c.record("infrastructure-machine/addresses", "v1beta2", "a", nil)
+	g.Expect(c.results["infrastructure-machine/addresses"].Status).To(Equal(conformance.Passed))
+	c.record("infrastructure-machine/addresses", "v1beta2", "a", errors.New("wrong"))
+	c.record("infrastructure-machine/addresses", "v1beta2", "a", nil)
+	g.Expect(c.results["infrastructure-machine/addresses"].Status).To(Equal(conformance.Failed))
+}
+
+func TestComparisons(t *testing.T) {
+	g := NewWithT(t)
+	before, after := newView("v1beta2"), newView("v1beta2")
+	g.Expect(unchanged(before, after)).To(Succeed())
+	g.Expect(sameCluster(before, after)).To(Succeed())
+	g.Expect(before.rebuilt(after.controlPlane)).To(Succeed())
+	g.Expect(replaced(before, after)).To(MatchError(ContainSubstring("the Machine m0 is still there")))
+
+	after.machines[0].UID = "new"
+	g.Expect(unchanged(before, after)).NotTo(Succeed())
+	g.Expect(replaced(before, after)).To(MatchError(ContainSubstring("the Machine m1 is still there")))
+	after.machines[1].UID, after.machines[2].UID = "newer", "newest"
+	g.Expect(replaced(before, after)).To(Succeed())
+	g.Expect(sameCluster(before, after)).To(Succeed(), "a move gives Machines new UIDs")
+
+	changeNode(after, "m0", func(n *corev1.Node) { n.UID = "new" })
+	g.Expect(sameCluster(before, after)).To(MatchError(ContainSubstring("the Node m0 was replaced")))
+	after.machines = after.machines[1:]
+	g.Expect(sameCluster(before, after)).To(MatchError(ContainSubstring("the Machines were")))
+
+	set(after.controlPlane, int64(2), "status.replicas")
+	g.Expect(before.rebuilt(after.controlPlane)).To(MatchError(ContainSubstring("status.replicas of conformance was 3 before the move, and is 2")))
+}
+
+func TestLabelled(t *testing.T) {
+	g := NewWithT(t)
+	v := newView("v1beta2")
+	g.Expect(v.labelled("x")).To(MatchError(ContainSubstring("m0 has the labels")))
+	for i := range 3 {
+		v.machines[i].Labels["x"] = "yes"
+		v.machines[i].infra.SetLabels(map[string]string{"x": "yes"})
+	}
+	g.Expect(v.labelled("x")).NotTo(Succeed(), "the bootstrap configurations have no label")
+	for i := range 3 {
+		v.machines[i].bootstrap.SetLabels(map[string]string{"x": "yes"})
+	}
+	g.Expect(v.labelled("x")).To(Succeed())
+}
+
+func TestDrains(t *testing.T) {
+	now := metav1.NewTime(time.Now())
+	for name, test := range map[string]struct {
+		mutate func(*view, *corev1.Pod)
+		want   string
+	}{
+		"nothing is deleted": {func(*view, *corev1.Pod) {}, "no Machine of the pool is being deleted"},
+		"not cordoned yet":   {func(v *view, _ *corev1.Pod) { v.machines[3].DeletionTimestamp = &now }, "is not drained yet"},
+		"draining": {func(v *view, p *corev1.Pod) {
+			v.machines[3].DeletionTimestamp, p.DeletionTimestamp = &now, &now
+			changeNode(v, "m3", func(n *corev1.Node) { n.Spec.Unschedulable = true })
+		}, ""},
+		"the instance is deleted first": {func(v *view, _ *corev1.Pod) {
+			v.machines[3].DeletionTimestamp = &now
+			v.machines[3].infra.SetDeletionTimestamp(&now)
+		}, "the instance of the Machine m3 was deleted before its Node was drained"},
+		"the Machine is gone": {func(v *view, _ *corev1.Pod) { v.machines = v.machines[:3] }, "the Machine m3 is gone"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			v := newView("v1beta2")
+			members := v.machinesOf(&v.pools[0])
+			pods := []*corev1.Pod{{}, {}}
+			test.mutate(v, pods[0])
+			err := v.drains(&v.pools[0], members, pods, func(*corev1.Pod) error { return nil })
+			if test.want == "" {
+				g.Expect(err).NotTo(HaveOccurred())
+			} else {
+				g.Expect(err).To(MatchError(ContainSubstring(test.want)))
+			}
+		})
+	}
+}
+
+func TestCopied(t *testing.T) {
+	g := NewWithT(t)
+	machine := newObject("infrastructure-machine", "DemoMachine", "m0", "v1beta2", map[string]any{"providerID": "x"}, map[string]any{})
+	machine.SetResourceVersion("5")
+	machine.SetFinalizers([]string{"demo"})
+	machine.SetOwnerReferences([]metav1.OwnerReference{{Name: "moved", UID: "old"}, {Name: "left", UID: "left"}})
+	one := copied(machine.Unstructured, map[types.UID]types.UID{"old": "new"})
+	g.Expect(one.Object).NotTo(HaveKey("status"))
+	g.Expect(one.GetResourceVersion()).To(BeEmpty())
+	g.Expect(one.GetUID()).To(BeEmpty())
+	g.Expect(one.GetFinalizers()).To(Equal([]string{"demo"}))
+	g.Expect(one.GetOwnerReferences()).To(HaveExactElements(HaveField("UID", types.UID("new"))))
+	g.Expect(fields.Text(one, "spec.providerID")).To(Equal("x"))
+}
+
+func TestOrderedHasOwnersFirst(t *testing.T) {
+	g := NewWithT(t)
+	byUID := map[types.UID]*unstructured.Unstructured{}
+	for name, owner := range map[string]string{"a": "c", "b": "", "c": "b"} {
+		one := &unstructured.Unstructured{Object: map[string]any{}}
+		one.SetUID(types.UID(name))
+		one.SetOwnerReferences([]metav1.OwnerReference{{UID: types.UID(owner)}})
+		byUID[one.GetUID()] = one
+	}
+	var order []string
+	for _, one := range ordered(byUID) {
+		order = append(order, string(one.GetUID()))
+	}
+	g.Expect(order).To(Equal([]string{"b", "c", "a"}))
+}

@@ -1,0 +1,124 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package live
+
+import (
+	"context"
+	"crypto"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"math/big"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/capfoo/cluster-api-provider-foo/conformance"
+)
+
+const (
+	// almostOver is how long the certificate is valid that the provider must replace.
+	almostOver = time.Hour
+	// rotation is how long the provider may take to notice it.
+	rotation = 3 * time.Minute
+)
+
+// rotateKubeconfig gives the kubeconfig a certificate that is about to expire, as if the cluster were
+// old, and waits for a new one.
+func (s *story) rotateKubeconfig(ctx context.Context) error {
+	const rule = "control-plane/kubeconfig-rotation"
+	if s.now.controlPlane == nil || !s.now.controlPlane.own {
+		return nil
+	}
+	secret := s.now.secrets[clusterName+"-kubeconfig"]
+	old, err := expiring(s.now.secrets[clusterName+"-ca"], secret, time.Now())
+	if err != nil {
+		s.missing(rule, conformance.NotRun, "no certificate that expires soon could be made: "+err.Error())
+		return nil
+	}
+	if err := s.change(ctx, &secret, func() { secret.Data["value"] = old }); err != nil {
+		return err
+	}
+	controlPlane := s.now.controlPlane
+	if err := s.change(ctx, controlPlane.Unstructured, func() {
+		annotations := controlPlane.GetAnnotations()
+		if annotations == nil {
+			annotations = map[string]string{}
+		}
+		annotations[changedLabel] = "yes"
+		controlPlane.SetAnnotations(annotations)
+	}); err != nil {
+		return err
+	}
+	s.onControlPlane(rule, until(ctx, rotation, func() error {
+		v, err := s.read(ctx)
+		if err != nil {
+			return err
+		}
+		return isValidFor(v.secrets[secret.Name], time.Now().Add(2*almostOver))
+	}))
+	return s.settle(ctx, nil)
+}
+
+// isValidFor returns an error if the client certificate of a kubeconfig expires before a time.
+func isValidFor(secret corev1.Secret, end time.Time) error {
+	certificate, err := clientCertificate(secret)
+	if err == nil && certificate.NotAfter.Before(end) {
+		err = fmt.Errorf("the client certificate in the Secret %s expires at %s, and was not replaced", secret.Name, certificate.NotAfter.Format(time.RFC3339))
+	}
+	return err
+}
+
+func clientCertificate(secret corev1.Secret) (*x509.Certificate, error) {
+	config, err := clientcmd.RESTConfigFromKubeConfig(secret.Data["value"])
+	if err != nil {
+		return nil, err
+	}
+	block, _ := pem.Decode(config.CertData)
+	if block == nil {
+		return nil, errors.New("the kubeconfig has no client certificate")
+	}
+	return x509.ParseCertificate(block.Bytes)
+}
+
+// expiring returns the kubeconfig of a Secret with a client certificate for the same user that is
+// valid for an hour.
+func expiring(authority, secret corev1.Secret, now time.Time) ([]byte, error) {
+	certificate, err := clientCertificate(secret)
+	if err != nil {
+		return nil, err
+	}
+	pair, err := tls.X509KeyPair(authority.Data["tls.crt"], authority.Data["tls.key"])
+	if err != nil {
+		return nil, fmt.Errorf("the certificate authority in a Secret: %w", err)
+	}
+	signer, ok := pair.PrivateKey.(crypto.Signer)
+	if !ok {
+		return nil, fmt.Errorf("the key of the certificate authority is a %T", pair.PrivateKey)
+	}
+	issuer, err := x509.ParseCertificate(pair.Certificate[0])
+	if err != nil {
+		return nil, err
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(now.UnixNano()), Subject: certificate.Subject, NotBefore: now.Add(-time.Minute), NotAfter: now.Add(almostOver),
+		KeyUsage: certificate.KeyUsage, ExtKeyUsage: certificate.ExtKeyUsage,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, issuer, certificate.PublicKey, signer)
+	if err != nil {
+		return nil, err
+	}
+	config, err := clientcmd.Load(secret.Data["value"])
+	if err != nil {
+		return nil, err
+	}
+	for _, user := range config.AuthInfos {
+		user.ClientCertificateData = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	}
+	return clientcmd.Write(*config)
+}

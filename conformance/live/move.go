@@ -1,0 +1,220 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capfoo/cluster-api-provider-foo/conformance"
+	"github.com/capfoo/cluster-api-provider-foo/conformance/internal/fields"
+)
+
+// move does what clusterctl move does, with the same management cluster as source and target: it
+// pauses the cluster, deletes all objects that belong to it, and creates them again, without their
+// status, and with owner references to the new objects.
+func (s *story) move(ctx context.Context) error {
+	const rule = "clusterctl/move"
+	before := s.now
+	cluster := before.cluster.DeepCopy()
+	if err := s.change(ctx, cluster, func() { cluster.Spec.Paused = ptr.To(true) }); err != nil {
+		return err
+	}
+	objects, err := s.movedObjects(ctx)
+	if err != nil {
+		return err
+	}
+	s.log("          moving %d objects", len(objects))
+	if err := s.leave(ctx, objects); err != nil {
+		return err
+	}
+	if err := s.arrive(ctx, objects); err != nil {
+		return fmt.Errorf("create what was moved: %w", err)
+	}
+	if err := s.change(ctx, cluster, func() { cluster.Spec.Paused = nil }); err != nil {
+		return err
+	}
+	newest := conformance.Versions[len(conformance.Versions)-1]
+	if err := s.settle(ctx, nil); err != nil {
+		s.record(rule, newest, "Cluster "+clusterName, fmt.Errorf("after the move: %w", err))
+		return err
+	}
+	s.record(rule, newest, "Cluster "+clusterName, sameCluster(before, s.now))
+	for _, role := range roles {
+		for _, o := range s.now.objects(role) {
+			s.record(role+"/lost-status", o.contract, o.GetKind(), before.rebuilt(o))
+		}
+	}
+	return nil
+}
+
+// movedObjects returns the objects that clusterctl move takes along, owners first.
+func (s *story) movedObjects(ctx context.Context) ([]*unstructured.Unstructured, error) {
+	v, err := s.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	linked := v.linked()
+	byUID := map[types.UID]*unstructured.Unstructured{}
+	for i := range v.namespaced {
+		one := &v.namespaced[i]
+		if !linked[one.UID] {
+			continue
+		}
+		whole := &unstructured.Unstructured{}
+		whole.SetGroupVersionKind(one.GroupVersionKind())
+		if err := s.Client.Get(ctx, client.ObjectKeyFromObject(one), whole); client.IgnoreNotFound(err) != nil {
+			return nil, err
+		} else if err == nil {
+			byUID[whole.GetUID()] = whole
+		}
+	}
+	secrets := &corev1.SecretList{}
+	if err := s.Client.List(ctx, secrets, client.InNamespace(s.Namespace)); err != nil {
+		return nil, err
+	}
+	for i := range secrets.Items {
+		secret := &unstructured.Unstructured{}
+		secret.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
+		if err := s.Client.Get(ctx, client.ObjectKeyFromObject(&secrets.Items[i]), secret); err != nil {
+			return nil, err
+		}
+		owned := slices.ContainsFunc(secret.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return byUID[r.UID] != nil })
+		if owned || secret.GetLabels()["cluster.x-k8s.io/cluster-name"] == clusterName {
+			byUID[secret.GetUID()] = secret
+		}
+	}
+	return ordered(byUID), nil
+}
+
+// ordered returns objects after their owners.
+func ordered(byUID map[types.UID]*unstructured.Unstructured) []*unstructured.Unstructured {
+	var all []*unstructured.Unstructured
+	done := map[types.UID]bool{}
+	var visit func(object *unstructured.Unstructured)
+	visit = func(object *unstructured.Unstructured) {
+		if done[object.GetUID()] {
+			return
+		}
+		done[object.GetUID()] = true
+		for _, reference := range object.GetOwnerReferences() {
+			if owner := byUID[reference.UID]; owner != nil {
+				visit(owner)
+			}
+		}
+		all = append(all, object)
+	}
+	for _, uid := range slices.Sorted(maps.Keys(byUID)) {
+		visit(byUID[uid])
+	}
+	return all
+}
+
+// leave deletes the objects without asking anybody, the owners last.
+func (s *story) leave(ctx context.Context, objects []*unstructured.Unstructured) error {
+	for _, object := range slices.Backward(objects) {
+		one := object.DeepCopy()
+		if err := client.IgnoreNotFound(s.change(ctx, one, func() { one.SetFinalizers(nil) })); err != nil {
+			return fmt.Errorf("remove the finalizers of %s %s: %w", one.GetKind(), one.GetName(), err)
+		}
+		if err := client.IgnoreNotFound(s.Client.Delete(ctx, one)); err != nil {
+			return fmt.Errorf("delete %s %s: %w", one.GetKind(), one.GetName(), err)
+		}
+	}
+	return until(ctx, soon, func() error {
+		for _, object := range objects {
+			one := object.DeepCopy()
+			if err := s.Client.Get(ctx, client.ObjectKeyFromObject(one), one); client.IgnoreNotFound(err) != nil {
+				return err
+			} else if err == nil {
+				return fmt.Errorf("%s %s still exists, with the finalizers %v: somebody acts although the Cluster is paused", one.GetKind(), one.GetName(), one.GetFinalizers())
+			}
+		}
+		return nil
+	})
+}
+
+// arrive creates the objects again.
+func (s *story) arrive(ctx context.Context, objects []*unstructured.Unstructured) error {
+	created := map[types.UID]types.UID{}
+	var errs []error
+	for _, object := range objects {
+		one := copied(object, created)
+		if err := s.Client.Create(ctx, one, fieldOwner); err != nil {
+			errs = append(errs, fmt.Errorf("%s %s: %w", one.GetKind(), one.GetName(), err))
+			continue
+		}
+		created[object.GetUID()] = one.GetUID()
+	}
+	return errors.Join(errs...)
+}
+
+// copied returns what clusterctl creates of an object: all but its status and what the API server
+// sets, with references to the new owners.
+func copied(object *unstructured.Unstructured, created map[types.UID]types.UID) *unstructured.Unstructured {
+	one := object.DeepCopy()
+	delete(one.Object, "status")
+	for _, field := range []string{"uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink"} {
+		unstructured.RemoveNestedField(one.Object, "metadata", field)
+	}
+	var owners []metav1.OwnerReference
+	for _, reference := range one.GetOwnerReferences() {
+		if uid, ok := created[reference.UID]; ok {
+			reference.UID = uid
+			owners = append(owners, reference)
+		}
+	}
+	one.SetOwnerReferences(owners)
+	return one
+}
+
+// sameCluster returns an error unless a cluster has the same Machines and Nodes as before.
+func sameCluster(before, after *view) error {
+	if was, is := names(before.machines), names(after.machines); !slices.Equal(was, is) {
+		return fmt.Errorf("the Machines were %v before the move, and are %v", was, is)
+	}
+	for name, node := range before.nodes {
+		if now, ok := after.nodes[name]; !ok || now.UID != node.UID {
+			return fmt.Errorf("the Node %s was replaced in the course of the move", name)
+		}
+	}
+	if len(before.nodes) != len(after.nodes) {
+		return fmt.Errorf("the cluster had %d Nodes before the move, and has %d", len(before.nodes), len(after.nodes))
+	}
+	return nil
+}
+
+// restored are the fields that must be as before once the status was rebuilt.
+var restored = []string{
+	"spec.providerID", "spec.providerIDList", "spec.controlPlaneEndpoint", "status.failureDomains", "status.failureDomain", "status.addresses", "status.replicas",
+	"status.readyReplicas", "status.availableReplicas", "status.upToDateReplicas", "status.selector", "status.version", "status.versions",
+	"status.dataSecretName", "status.infrastructureMachineKind", "status.initialization", "status.ready", "status.initialized",
+}
+
+// rebuilt returns an error unless an object reports what it did before the move.
+func (v *view) rebuilt(o *object) error {
+	for _, old := range v.objects(o.role) {
+		if old.GetName() != o.GetName() || old.GetKind() != o.GetKind() {
+			continue
+		}
+		var errs []error
+		for _, path := range restored {
+			if was, is := fields.Show(fields.At(old.Unstructured, path)), fields.Show(fields.At(o.Unstructured, path)); was != is {
+				errs = append(errs, fmt.Errorf("%s of %s was %s before the move, and is %s", path, o.GetName(), was, is))
+			}
+		}
+		return errors.Join(errs...)
+	}
+	return nil
+}

@@ -1,0 +1,473 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capfoo/cluster-api-provider-foo/conformance"
+	"github.com/capfoo/cluster-api-provider-foo/conformance/internal/fields"
+)
+
+const (
+	// pollInterval is how often the cluster is read.
+	pollInterval = 2 * time.Second
+	// soon bounds what takes no time in a cluster that works: a request, and a status that follows.
+	soon = time.Minute
+)
+
+// story is the life of one cluster.
+type story struct {
+	*Checker
+	template []*unstructured.Unstructured
+	// now is the cluster when nothing was left to do the last time.
+	now *view
+}
+
+// step changes one thing.
+type step struct {
+	name string
+	// rules that only this step checks.
+	rules []string
+	run   func(*story, context.Context) error
+}
+
+var steps = []step{
+	{"create", nil, (*story).create},
+	{"change in place", []string{"control-plane/metadata-propagation", "control-plane/in-place-propagation"}, (*story).changeInPlace},
+	{"rotate the kubeconfig", []string{"control-plane/kubeconfig-rotation"}, (*story).rotateKubeconfig},
+	{"scale workers and drain them", []string{"infrastructure-machinepool/scale", "infrastructure-machinepool/machine-deletion"}, (*story).scaleWorkers},
+	{"scale the control plane up", []string{"control-plane/scaling-up-and-down"}, (*story).scaleUp},
+	{"replace an unhealthy machine", []string{"control-plane/remediation"}, (*story).remediate},
+	{"scale the control plane down", nil, (*story).scaleDown},
+	{"roll the control plane out", []string{"control-plane/rollout-after"}, (*story).rollOut},
+	{"upgrade", []string{"control-plane/upgrade"}, (*story).upgrade},
+	{"move", []string{"clusterctl/move", "*/lost-status"}, (*story).move},
+	{"delete", []string{"*/deletion"}, (*story).delete},
+}
+
+// tell runs all steps. The last one, which deletes the cluster, runs whatever happened before.
+func (s *story) tell(ctx context.Context) error {
+	var failed error
+	for i, step := range steps {
+		last := i == len(steps)-1
+		if failed != nil && !last {
+			continue
+		}
+		start := time.Now()
+		err := step.run(s, ctx)
+		outcome := "done"
+		if err != nil {
+			outcome = err.Error()
+			err = fmt.Errorf("the step %q ended early: %w", step.name, err)
+		}
+		s.log("%6.1f s  %s: %s", time.Since(start).Seconds(), step.name, outcome)
+		failed = errors.Join(failed, err)
+	}
+	for id, rule := range s.rules {
+		switch reason := notHere[id]; {
+		case reason != "":
+			s.missing(id, conformance.NotRun, reason)
+		case failed != nil:
+			s.missing(id, conformance.Unfinished, failed.Error())
+		case s.now != nil && len(s.now.objects(rule.Contract)) == 0 && rule.Contract != "clusterctl":
+			s.missing(id, conformance.NotApplicable, "the cluster has nothing of the kind")
+		}
+	}
+	return nil
+}
+
+// notHere are rules that one cluster in one management cluster cannot show.
+var notHere = map[string]string{
+	"clusterctl/install":             "the providers are installed already",
+	"clusterctl/upgrade":             "the providers stay as they are",
+	"clusterctl/uninstall":           "the providers stay as they are",
+	"clusterctl/generate":            "the template was given",
+	"runtime-extension/hooks-run":    "nothing tells what the hooks of an extension should do",
+	"control-plane/in-place-updates": "no extension that updates machines in place is part of the suite",
+}
+
+// until waits until holds returns nil. The error says what was seen last.
+func until(ctx context.Context, patience time.Duration, holds func() error) error {
+	deadline := time.Now().Add(patience)
+	ticks := time.NewTicker(pollInterval)
+	defer ticks.Stop()
+	for {
+		seen := holds()
+		if seen == nil {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("after %s: %w", patience, seen)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticks.C:
+		}
+	}
+}
+
+// change reads an object, and patches what mutate changes.
+func (s *story) change(ctx context.Context, object client.Object, mutate func()) error {
+	if err := s.Client.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
+		return err
+	}
+	before, ok := object.DeepCopyObject().(client.Object)
+	if !ok {
+		return fmt.Errorf("%T cannot be copied", object)
+	}
+	mutate()
+	return s.Client.Patch(ctx, object, client.MergeFrom(before), fieldOwner)
+}
+
+// changeStatus is like change, but for the status of a Machine.
+func (s *story) changeStatus(ctx context.Context, machine *clusterv1.Machine, mutate func()) error {
+	if err := s.Client.Get(ctx, client.ObjectKeyFromObject(machine), machine); err != nil {
+		return err
+	}
+	before := machine.DeepCopy()
+	mutate()
+	return s.Client.Status().Patch(ctx, machine, client.MergeFrom(before), fieldOwner)
+}
+
+// create creates the cluster.
+func (s *story) create(ctx context.Context) error {
+	for _, object := range s.template {
+		if err := s.Client.Create(ctx, object.DeepCopy(), fieldOwner); err != nil {
+			return fmt.Errorf("create %s %s of the template: %w", object.GetKind(), object.GetName(), err)
+		}
+	}
+	return s.settle(ctx, nil)
+}
+
+// settle waits until nothing is left to do and the cluster is as wanted, and judges it. What lags
+// behind gets a moment more.
+func (s *story) settle(ctx context.Context, wanted func(*view) error) error {
+	err := until(ctx, s.Patience, func() error {
+		v, err := s.read(ctx)
+		if err == nil {
+			err = v.atRest()
+		}
+		if err == nil && wanted != nil {
+			err = wanted(v)
+		}
+		if v != nil {
+			s.now = v
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	_ = until(ctx, soon, func() error {
+		v, err := s.read(ctx)
+		if err != nil {
+			return err
+		}
+		s.now = v
+		return errors.Join(slices.DeleteFunc(v.judge(func(string, *object, error) {}), isNoProblem)...)
+	})
+	s.now.judge(func(rule string, o *object, problem error) {
+		if o == nil {
+			s.record(rule, conformance.Versions[len(conformance.Versions)-1], "", problem)
+		} else {
+			s.record(rule, o.contract, o.GetKind(), problem)
+		}
+	})
+	return nil
+}
+
+func isNoProblem(err error) bool {
+	return err == nil || errors.Is(err, errNotClaimed) || errors.Is(err, errNotApplicable)
+}
+
+// judge applies all judgements, and returns what they say.
+func (v *view) judge(record func(rule string, o *object, problem error)) []error {
+	var all []error
+	for _, j := range judgements {
+		objects := v.objects(j.of)
+		if j.of == "" {
+			objects = []*object{nil}
+		}
+		for _, o := range objects {
+			problem := j.judge(v, o)
+			record(j.rule, o, problem)
+			all = append(all, problem)
+		}
+	}
+	return all
+}
+
+// atRest returns an error if Cluster API or a provider still has something to do.
+func (v *view) atRest() error {
+	var waiting []string
+	for kind, want := range map[string]metav1.ConditionStatus{
+		clusterv1.ClusterAvailableCondition: metav1.ConditionTrue, clusterv1.ClusterRollingOutCondition: metav1.ConditionFalse,
+		clusterv1.ClusterScalingUpCondition: metav1.ConditionFalse, clusterv1.ClusterScalingDownCondition: metav1.ConditionFalse,
+	} {
+		if got := statusOf(v.cluster.Status.Conditions, kind); got != want {
+			waiting = append(waiting, fmt.Sprintf("condition %s is %q", kind, got))
+		}
+	}
+	if v.controlPlane != nil {
+		want := fields.Number(v.controlPlane.Unstructured, "spec.replicas")
+		if machines := v.controlPlanes(); want >= 0 && len(machines) > 0 && int64(len(machines)) != want {
+			waiting = append(waiting, fmt.Sprintf("the control plane has the Machines %v, want %d", names(machines), want))
+		}
+	}
+	for _, m := range v.machines {
+		if !m.DeletionTimestamp.IsZero() || m.Status.NodeRef.Name == "" {
+			waiting = append(waiting, fmt.Sprintf("Machine %s has the Node %q and is in the phase %s", m.Name, m.Status.NodeRef.Name, m.Status.Phase))
+		}
+	}
+	for _, p := range v.pools {
+		if want := int(ptr.Deref(p.Spec.Replicas, 1)); len(p.Status.NodeRefs) != want || int(ptr.Deref(p.Status.ReadyReplicas, 0)) != want {
+			waiting = append(waiting, fmt.Sprintf("MachinePool %s has %d Nodes, want %d", p.Name, len(p.Status.NodeRefs), want))
+		}
+	}
+	for _, d := range v.deployments {
+		if ptr.Deref(d.Status.ReadyReplicas, 0) != ptr.Deref(d.Spec.Replicas, 1) || ptr.Deref(d.Status.Replicas, 0) != ptr.Deref(d.Spec.Replicas, 1) {
+			waiting = append(waiting, fmt.Sprintf("MachineDeployment %s has %d of %d replicas", d.Name, ptr.Deref(d.Status.ReadyReplicas, 0), ptr.Deref(d.Spec.Replicas, 1)))
+		}
+	}
+	if len(waiting) == 0 {
+		return nil
+	}
+	slices.Sort(waiting)
+	return errors.New("the cluster is not at rest: " + strings.Join(waiting, "; "))
+}
+
+// controlPlaneReplicas changes the size of the control plane, and waits.
+func (s *story) controlPlaneReplicas(ctx context.Context, count int64) error {
+	controlPlane := s.now.controlPlane
+	if err := s.change(ctx, controlPlane.Unstructured, func() {
+		_ = unstructured.SetNestedField(controlPlane.Object, count, "spec", "replicas") // it was there before
+	}); err != nil {
+		return err
+	}
+	return s.settle(ctx, func(v *view) error {
+		if got := len(v.controlPlanes()); int64(got) != count {
+			return fmt.Errorf("the control plane has %d Machines, want %d", got, count)
+		}
+		return nil
+	})
+}
+
+// scalable reports whether the control plane has Machines and replicas, and records otherwise that
+// the rules are not about it.
+func (s *story) scalable(rules ...string) bool {
+	if s.now.controlPlane == nil {
+		return false
+	}
+	can := fields.Number(s.now.controlPlane.Unstructured, "spec.replicas") >= 0 && len(s.now.controlPlanes()) > 0
+	for _, rule := range rules {
+		if !can {
+			s.missing(rule, conformance.NotClaimed, "the control plane has no Machines or no replicas")
+		}
+	}
+	return can && s.now.controlPlane.own
+}
+
+// onControlPlane records whether a rule about the control plane holds.
+func (s *story) onControlPlane(rule string, problem error) {
+	s.record(rule, s.now.controlPlane.contract, s.now.controlPlane.GetKind(), problem)
+}
+
+func (s *story) scaleUp(ctx context.Context) error {
+	if !s.scalable("control-plane/scaling-up-and-down", "control-plane/remediation") {
+		return nil
+	}
+	err := s.controlPlaneReplicas(ctx, 3)
+	s.onControlPlane("control-plane/scaling-up-and-down", err)
+	return err
+}
+
+func (s *story) scaleDown(ctx context.Context) error {
+	if !s.scalable() {
+		return nil
+	}
+	before := s.now
+	err := s.controlPlaneReplicas(ctx, 1)
+	if err == nil && !slices.Contains(uids(before.controlPlanes()), s.now.controlPlanes()[0].UID) {
+		err = errors.New("the remaining Machine is a new one")
+	}
+	s.onControlPlane("control-plane/scaling-up-and-down", err)
+	return err
+}
+
+// remediate marks a Machine of the control plane as a MachineHealthCheck does.
+func (s *story) remediate(ctx context.Context) error {
+	if !s.scalable() {
+		return nil
+	}
+	unhealthy := s.now.controlPlanes()[0].Machine.DeepCopy()
+	if err := s.changeStatus(ctx, unhealthy, func() {
+		for _, kind := range []string{clusterv1.MachineHealthCheckSucceededCondition, clusterv1.MachineOwnerRemediatedCondition} {
+			unhealthy.Status.Conditions = slices.DeleteFunc(unhealthy.Status.Conditions, func(c metav1.Condition) bool { return c.Type == kind })
+			unhealthy.Status.Conditions = append(unhealthy.Status.Conditions, metav1.Condition{
+				Type: kind, Status: metav1.ConditionFalse, Reason: "Conformance", LastTransitionTime: metav1.Now(),
+			})
+		}
+	}); err != nil {
+		return err
+	}
+	err := s.settle(ctx, func(v *view) error {
+		if slices.Contains(uids(v.controlPlanes()), unhealthy.UID) {
+			return fmt.Errorf("the unhealthy Machine %s is still there", unhealthy.Name)
+		}
+		return nil
+	})
+	s.onControlPlane("control-plane/remediation", err)
+	return err
+}
+
+const changedLabel = "conformance.example.com/changed"
+
+// changeInPlace changes a label of the control plane's Machines.
+func (s *story) changeInPlace(ctx context.Context) error {
+	if !s.scalable("control-plane/metadata-propagation", "control-plane/in-place-propagation") {
+		return nil
+	}
+	before, controlPlane := s.now, s.now.controlPlane
+	var wrong error
+	if err := s.change(ctx, controlPlane.Unstructured, func() {
+		wrong = unstructured.SetNestedField(controlPlane.Object, "yes", "spec", "machineTemplate", "metadata", "labels", changedLabel)
+	}); err != nil || wrong != nil {
+		return errors.Join(err, wrong)
+	}
+	changed := until(ctx, soon, func() error {
+		v, err := s.read(ctx)
+		if err != nil {
+			return err
+		}
+		return v.labelled(changedLabel)
+	})
+	s.onControlPlane("control-plane/metadata-propagation", changed)
+	if err := s.settle(ctx, nil); err != nil {
+		return err
+	}
+	s.onControlPlane("control-plane/in-place-propagation", unchanged(before, s.now))
+	return nil
+}
+
+// labelled returns an error unless all Machines of the control plane have a label, and their
+// infrastructure and bootstrap configurations too.
+func (v *view) labelled(label string) error {
+	for _, m := range v.controlPlanes() {
+		objects := []client.Object{&m.Machine}
+		for _, o := range []*object{m.infra, m.bootstrap} {
+			if o != nil {
+				objects = append(objects, o.Unstructured)
+			}
+		}
+		for _, o := range objects {
+			if o.GetLabels()[label] != "yes" {
+				return fmt.Errorf("%s has the labels %s, want %s=yes", o.GetName(), fields.Show(o.GetLabels()), label)
+			}
+		}
+	}
+	return nil
+}
+
+// rollOut asks for new Machines without any other change.
+func (s *story) rollOut(ctx context.Context) error {
+	const rule = "control-plane/rollout-after"
+	if !s.scalable(rule) {
+		return nil
+	}
+	before, controlPlane := s.now, s.now.controlPlane
+	path := []string{"spec", "rollout", "after"}
+	if controlPlane.contract == fields.V1Beta1 {
+		path = []string{"spec", "rolloutAfter"}
+	}
+	if err := s.change(ctx, controlPlane.Unstructured, func() {
+		_ = unstructured.SetNestedField(controlPlane.Object, time.Now().UTC().Format(time.RFC3339), path...) // the API server refuses what is wrong
+	}); err != nil {
+		return err
+	}
+	if fields.At(controlPlane.Unstructured, strings.Join(path, ".")) == nil { // the API server dropped it
+		s.missing(rule, conformance.NotClaimed, "the control plane has no field "+strings.Join(path, "."))
+		return nil
+	}
+	err := s.settle(ctx, func(v *view) error { return replaced(before, v) })
+	s.onControlPlane(rule, err)
+	return err
+}
+
+// upgrade changes the version of the whole cluster, the control plane first.
+func (s *story) upgrade(ctx context.Context) error {
+	const rule = "control-plane/upgrade"
+	if s.now.controlPlane == nil || !s.now.controlPlane.own {
+		return nil
+	}
+	if s.UpgradeTo == "" {
+		s.missing(rule, conformance.NotRun, "no version was given to upgrade to")
+		return nil
+	}
+	controlPlane := s.now.controlPlane
+	if err := s.change(ctx, controlPlane.Unstructured, func() {
+		_ = unstructured.SetNestedField(controlPlane.Object, s.UpgradeTo, "spec", "version") // a control plane without it is refused
+	}); err != nil {
+		return err
+	}
+	err := s.settle(ctx, func(v *view) error {
+		return errors.Join(hasVersion(v, v.controlPlane), reportsVersion(v, v.controlPlane))
+	})
+	s.onControlPlane(rule, err)
+	return err
+}
+
+// delete deletes the cluster, and waits until all of it is gone.
+func (s *story) delete(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
+	cluster := &clusterv1.Cluster{}
+	cluster.Namespace, cluster.Name = s.Namespace, clusterName
+	if err := s.Client.Delete(ctx, cluster); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	err := until(ctx, s.Patience, func() error {
+		if err := s.Client.Get(ctx, client.ObjectKeyFromObject(cluster), cluster); err != nil {
+			return client.IgnoreNotFound(err)
+		}
+		return errors.New("the Cluster still exists")
+	})
+	v := &view{cluster: cluster}
+	if readErr := s.readNamespace(ctx, v); readErr != nil {
+		return errors.Join(err, readErr)
+	}
+	if s.now != nil {
+		s.checkDeleted(v)
+	}
+	return err
+}
+
+// checkDeleted records which kinds have objects left.
+func (s *story) checkDeleted(v *view) {
+	for _, role := range roles {
+		for _, o := range s.now.objects(role) {
+			var left error
+			for i := range v.namespaced {
+				if one := &v.namespaced[i]; one.UID == o.GetUID() {
+					left = fmt.Errorf("%s still exists after its Cluster was deleted, with the finalizers %v", one.Name, one.Finalizers)
+				}
+			}
+			s.record(role+"/deletion", o.contract, o.GetKind(), left)
+		}
+	}
+}
+
+// roles are the contracts of the kinds of providers.
+var roles = []string{"control-plane", "infrastructure-cluster", "infrastructure-machine", "infrastructure-machinepool", "bootstrap"}

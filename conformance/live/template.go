@@ -1,0 +1,102 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package live
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/drone/envsubst/v2"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capfoo/cluster-api-provider-foo/conformance/internal/fields"
+)
+
+// clusterName is the name of the cluster.
+const clusterName = "conformance"
+
+// render returns the objects of the template.
+func (c *Checker) render() ([]*unstructured.Unstructured, error) {
+	own := map[string]string{
+		"CLUSTER_NAME": clusterName, "NAMESPACE": c.Namespace, "CONTROL_PLANE_MACHINE_COUNT": "1", "WORKER_MACHINE_COUNT": "1",
+	}
+	var unset []string
+	text, err := envsubst.Eval(c.Template, func(name string) string {
+		if value, ok := own[name]; ok {
+			return value
+		}
+		value, ok := c.Variables[name]
+		if !ok && !hasDefault(c.Template, name) && !slices.Contains(unset, name) {
+			unset = append(unset, name)
+		}
+		return value
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the variables of the template: %w", err)
+	}
+	if len(unset) > 0 {
+		return nil, fmt.Errorf("set the template's variables in the environment: %s", strings.Join(unset, ", "))
+	}
+	objects, err := decode(text)
+	if err != nil {
+		return nil, fmt.Errorf("template: %w", err)
+	}
+	for _, object := range objects {
+		object.SetNamespace(c.Namespace)
+	}
+	return objects, checkTemplate(objects)
+}
+
+func hasDefault(template, name string) bool {
+	return strings.Contains(template, "${"+name+":") || strings.Contains(template, "${"+name+"=")
+}
+
+func decode(text string) ([]*unstructured.Unstructured, error) {
+	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader([]byte(text))))
+	var objects []*unstructured.Unstructured
+	for {
+		document, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			return objects, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		object := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal(document, &object.Object); err != nil {
+			return nil, err
+		}
+		if len(object.Object) > 0 {
+			objects = append(objects, object)
+		}
+	}
+}
+
+// checkTemplate returns an error unless the template has the one cluster that the checker needs.
+func checkTemplate(objects []*unstructured.Unstructured) error {
+	clusters := 0
+	for _, object := range objects {
+		if object.GetKind() != "Cluster" {
+			continue
+		}
+		clusters++
+		switch {
+		case object.GetName() != clusterName:
+			return fmt.Errorf("the Cluster of the template is named %s, want ${CLUSTER_NAME}", object.GetName())
+		case fields.At(object, "spec.topology") != nil:
+			return errors.New("the Cluster of the template has a managed topology; use a template without, because the suite changes the control plane itself")
+		}
+	}
+	if clusters != 1 {
+		return fmt.Errorf("the template has %d Clusters, want 1", clusters)
+	}
+	return nil
+}
