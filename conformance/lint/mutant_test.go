@@ -38,6 +38,7 @@ type mutant struct {
 	Set     map[string]any    `json:"set,omitempty"`
 	Replace map[string]string `json:"replace,omitempty"`
 	Remove  bool              `json:"remove,omitempty"`
+	Empty   bool              `json:"empty,omitempty"`
 	Copy    bool              `json:"copy,omitempty"`
 	Rename  string            `json:"rename,omitempty"`
 	Also    []mutant          `json:"also,omitempty"`
@@ -224,6 +225,8 @@ func (m mutant) apply(g Gomega, dir string) {
 		target := filepath.Join(dir, m.Rename)
 		g.Expect(os.MkdirAll(filepath.Dir(target), 0o755)).To(Succeed())
 		g.Expect(os.Rename(path, target)).To(Succeed())
+	case m.Empty:
+		g.Expect(os.Truncate(path, 0)).To(Succeed())
 	case m.Remove && m.Object == "":
 		g.Expect(os.Remove(path)).To(Succeed())
 	default:

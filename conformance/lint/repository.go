@@ -80,7 +80,7 @@ func checkHasComponents(r *Release) []subject {
 	if !r.Folder || !r.Repository && len(r.of(Template)) == 0 {
 		return nil
 	}
-	if len(r.of(Components)) > 0 {
+	if r.hasContent(Components) {
 		return []subject{of(r.folder())}
 	}
 	return []subject{of(r.folder(), "there are no components, such as infrastructure-components.yaml")}
@@ -91,10 +91,15 @@ func checkHasMetadata(r *Release) []subject {
 	if !r.Folder || !r.Repository && !named {
 		return nil
 	}
-	if len(r.of(Metadata)) > 0 {
+	if r.hasContent(Metadata) {
 		return []subject{of(r.folder())}
 	}
-	return []subject{of(r.folder(), "there is no metadata.yaml")}
+	return []subject{of(r.folder(), "there is no metadata.yaml with content")}
+}
+
+// hasContent reports whether a file of the type says anything, even if it cannot be read.
+func (r *Release) hasContent(fileType FileType) bool {
+	return slices.ContainsFunc(r.of(fileType), func(f *File) bool { return len(f.Objects) > 0 || !f.readable() })
 }
 
 // series is a release series of the metadata.
