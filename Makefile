@@ -328,7 +328,7 @@ $(BIN)/capi-conformance: FORCE
 
 # The programs of this machine's architecture, as hack/release expects them.
 .PHONY: native
-native: node $(BIN)/foonode $(BIN)/manager $(BIN)/runtime-extension $(BIN)/etcd-snapshot
+native: node $(BIN)/foonode $(BIN)/manager $(BIN)/runtime-extension $(BIN)/etcd-snapshot $(BIN)/capi-conformance
 	@mkdir -p $(BIN)/native/$(NATIVE) && ln -sfn $(filter $(BIN)/%,$^) $(BIN)/kubernetes $(BIN)/system $(BIN)/native/$(NATIVE)/
 
 .PHONY: images

@@ -18,6 +18,7 @@ mkdir -p "$output"
 build manager .
 build runtime-extension ./cmd/runtime-extension
 build etcd-snapshot ./cmd/etcd-snapshot
+(cd conformance && build capi-conformance ./cmd/capi-conformance)
 [[ $# -gt 0 ]] || exit 0
 
 build foo ./cmd/foo

@@ -20,6 +20,8 @@ const (
 	managerProgram   = "manager"
 	extensionProgram = "runtime-extension"
 	snapshotProgram  = "etcd-snapshot"
+	// conformanceProgram checks any provider, so no management cluster needs it.
+	conformanceProgram = "capi-conformance"
 )
 
 // images describes which images to build, and from what.
@@ -67,7 +69,11 @@ func (i images) add(files repository.Files, version string) error {
 
 // addServices adds the images of programs that run in Pods.
 func (i images) addServices(files repository.Files, published image.Release, bills sbom.Release) error {
-	for _, name := range []string{managerProgram, extensionProgram, snapshotProgram} {
+	services := []string{managerProgram, extensionProgram, snapshotProgram}
+	if !i.providers {
+		services = append(services, conformanceProgram)
+	}
+	for _, name := range services {
 		programs := map[string]string{}
 		for _, architecture := range i.architectures {
 			programs[architecture] = filepath.Join(i.programs, architecture, name)

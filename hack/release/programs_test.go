@@ -31,7 +31,7 @@ func programsFolder(t *testing.T) string {
 	folder := t.TempDir()
 	for _, architecture := range []string{"amd64", "arm64"} {
 		for _, name := range []string{
-			"manager", "runtime-extension", "etcd-snapshot", "foonode", "kubernetes/v1.36.3/kubernetes", "kubernetes/v1.35.4/kubernetes",
+			"manager", "runtime-extension", "etcd-snapshot", "capi-conformance", "foonode", "kubernetes/v1.36.3/kubernetes", "kubernetes/v1.35.4/kubernetes",
 			"system/opt/foo/runtime/bin/containerd", "foo", "foocloud", "tools/clusterctl", "tools/core", "tools/kubeadm-bootstrap", "tools/kubeadm-control-plane",
 			"cert-manager/cert-manager-controller", "cert-manager/cert-manager-webhook", "cert-manager/cert-manager-cainjector",
 			"providers/programs/big-controller", "providers/programs/small-controller",
@@ -68,6 +68,7 @@ func TestReleaseWithImages(t *testing.T) {
 	for _, name := range []string{
 		"images/manager-v0.1.0.tar", "sbom/manager-v0.1.0-amd64.cdx.json", "sbom/manager-v0.1.0-arm64.cdx.json",
 		"images/etcd-snapshot-v0.1.0.tar", "sbom/etcd-snapshot-v0.1.0-amd64.cdx.json",
+		"images/capi-conformance-v0.1.0.tar", "sbom/capi-conformance-v0.1.0-arm64.cdx.json",
 		"images/runtime-extension-v0.1.0.tar", "sbom/runtime-extension-v0.1.0-amd64.cdx.json",
 		"images/node-v1.36.3-v0.1.0.tar", "sbom/node-v1.36.3-v0.1.0-amd64.cdx.json", "sbom/node-v1.36.3-v0.1.0-arm64.cdx.json",
 		"images/node-v1.35.4-v0.1.0.tar", "sbom/node-v1.35.4-v0.1.0-amd64.cdx.json", "sbom/node-v1.35.4-v0.1.0-arm64.cdx.json",

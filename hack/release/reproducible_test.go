@@ -17,14 +17,16 @@ import (
 
 // small holds sources with the same folders as Foo's, which the scripts build in seconds.
 var small = map[string]string{
-	"go.mod":                        "module example.com/small\n\ngo 1.26.0\n",
-	"main.go":                       "package main\n\nfunc main() { println(1.5) }\n",
-	"cmd/etcd-snapshot/main.go":     "package main\n\nfunc main() { println(3.5) }\n",
-	"cmd/foocloud/main.go":          "package main\n\nfunc main() { println(13.5) }\n",
-	"cmd/foo/main.go":               "package main\n\nfunc main() { println(14.5) }\n",
-	"cmd/runtime-extension/main.go": "package main\n\nfunc main() { println(2.5) }\n",
-	"node/agent/go.mod":             "module example.com/small/agent\n\ngo 1.26.0\n",
-	"node/agent/main.go":            "package main\n\nfunc main() { println(3.5) }\n",
+	"go.mod":             "module example.com/small\n\ngo 1.26.0\n",
+	"main.go":            "package main\n\nfunc main() { println(1.5) }\n",
+	"conformance/go.mod": "module example.com/small/conformance\n\ngo 1.26.0\n",
+	"conformance/cmd/capi-conformance/main.go": "package main\n\nfunc main() { println(15.5) }\n",
+	"cmd/etcd-snapshot/main.go":                "package main\n\nfunc main() { println(3.5) }\n",
+	"cmd/foocloud/main.go":                     "package main\n\nfunc main() { println(13.5) }\n",
+	"cmd/foo/main.go":                          "package main\n\nfunc main() { println(14.5) }\n",
+	"cmd/runtime-extension/main.go":            "package main\n\nfunc main() { println(2.5) }\n",
+	"node/agent/go.mod":                        "module example.com/small/agent\n\ngo 1.26.0\n",
+	"node/agent/main.go":                       "package main\n\nfunc main() { println(3.5) }\n",
 	"node/kubernetes/go.mod": "module example.com/small/node\n\ngo 1.26.0\n\n" +
 		"require (\n\tk8s.io/kubernetes v1.36.3\n\tgo.etcd.io/etcd/server/v3 v3.6.8\n\tgo.etcd.io/etcd/etcdctl/v3 v3.6.8\n)\n\n" +
 		"replace (\n\tk8s.io/kubernetes => ./fake\n\tgo.etcd.io/etcd/server/v3 => ./etcd\n\tgo.etcd.io/etcd/etcdctl/v3 => ./etcdctl\n)\n",
@@ -76,7 +78,7 @@ func TestProgramsAreReproducible(t *testing.T) {
 	first := buildSmall(t, archive, "GOFLAGS=", "GOAMD64=v1")
 	second := buildSmall(t, clone, "GOFLAGS=-buildvcs=true -tags=other", "GOAMD64=v3")
 	for _, name := range []string{
-		"manager", "runtime-extension", "etcd-snapshot", "foonode", "kubernetes/v1.36.3/kubernetes", "kubernetes/v1.36.3/etcd", "kubernetes/v1.36.3/kubectl",
+		"manager", "runtime-extension", "etcd-snapshot", "capi-conformance", "foonode", "kubernetes/v1.36.3/kubernetes", "kubernetes/v1.36.3/etcd", "kubernetes/v1.36.3/kubectl",
 		"foo", "foocloud", "tools/core", "tools/kubeadm-bootstrap", "tools/kubeadm-control-plane", "tools/clusterctl", "runtime/containerd", "runtime/coredns/v1.14.2/coredns", "runtime/flannel/v0.28.10/flanneld",
 	} {
 		g.Expect(first).To(HaveKey(name))
