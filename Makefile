@@ -154,13 +154,20 @@ upstream: upstream-parts $(UPSTREAM)/specs.test $(TOOLS)/ginkgo ## Run Cluster A
 		$(UPSTREAM)/specs.test -- -configuration=$(CURDIR)/test/upstream/config.yaml -bin=$(BIN) -artifacts=$(UPSTREAM)/artifacts $(ARGS)
 
 CONTRACT_REPORT = --name foo --version $(DEVELOPMENT) --url https://github.com/capfoo/cluster-api-provider-foo --contract-version v1beta1,v1beta2 \
-	--strict --undated --reproduce 'make contract-report' -f yaml
+	--strict --undated --reproduce 'make $@' -f yaml
 
 .PHONY: contract-report
 contract-report: prerequisites $(BIN)/kubernetes/$(KUBERNETES_VERSION)/kubernetes $(BIN)/manager $(BIN)/runtime-extension $(BIN)/manifests/.current $(BIN)/capi-conformance ## Check Foo with capi-conformance, which takes minutes, and write docs/contract and docs/contract.md
 	rm -rf $(BIN)/contract && go run ./hack/release --version $(DEVELOPMENT) --output $(BIN)/contract
 	$(BIN)/capi-conformance lint $(BIN)/contract $(CONTRACT_REPORT) -o docs/contract/lint.yaml
 	$(BIN)/capi-conformance test --config test/integration/conformance/conformance.yaml $(CONTRACT_REPORT) -o docs/contract/behaviour.yaml
+	@$(MAKE) --no-print-directory contract-page
+
+.PHONY: contract-live
+contract-live: all-versions programs $(BIN)/capi-conformance ## As root, check Foo with a cluster on real machines, which takes 10 minutes, and write docs/contract/live.yaml and docs/contract.md
+	rm -rf $(BIN)/contract && go run ./hack/release --version $(DEVELOPMENT) --output $(BIN)/contract
+	hack/contract-live.sh $(BIN) $(lastword $(filter-out $(KUBERNETES_VERSION),$(KUBERNETES_VERSIONS))) $(KUBERNETES_VERSION) \
+		$(BIN)/contract/infrastructure-foo/$(DEVELOPMENT)/cluster-template.yaml $(CONTRACT_REPORT) -o docs/contract/live.yaml
 	@$(MAKE) --no-print-directory contract-page
 
 .PHONY: bench
@@ -207,12 +214,13 @@ verify: generate ## Fail if a generated file is stale
 	*) echo 'git cannot compare the generated files with the committed ones: run this in a clone of the repository' >&2 ;; \
 	esac; exit $$status
 
-# The page and the badge of the contracts, from the results of the last contract-report.
+# The page and the badge of the contracts, from the results of the last contract-report and contract-live.
+CONTRACT_RESULTS = docs/contract/lint.yaml docs/contract/behaviour.yaml $(wildcard docs/contract/live.yaml)
 .PHONY: contract-page
 contract-page: $(BIN)/capi-conformance
 	@{ echo '<!-- Written by make generate from docs/contract: run make contract-report instead. -->'; \
-	$(BIN)/capi-conformance report docs/contract/lint.yaml docs/contract/behaviour.yaml -f markdown; } > docs/contract.md
-	@$(BIN)/capi-conformance report docs/contract/lint.yaml docs/contract/behaviour.yaml -f badge > docs/contract/badge.json
+	$(BIN)/capi-conformance report $(CONTRACT_RESULTS) -f markdown; } > docs/contract.md
+	@$(BIN)/capi-conformance report $(CONTRACT_RESULTS) -f badge > docs/contract/badge.json
 
 # For nodes of any architecture: their operating systems, and programs for this machine that help to complete them.
 NODE_PARTS = $(if $(strip $(NODE_VERSIONS)),$(ARCHITECTURES:%=$(BIN)/systems/%.tar) $(BIN)/runtime/containerd $(NODE_VERSIONS:%=$(BIN)/kubernetes/%/kubernetes) $(ARCHIVE_TOOLS))

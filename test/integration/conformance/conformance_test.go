@@ -17,12 +17,6 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// needsWorkloadCluster are the rules that no run without a workload cluster can check. Package
-// test/e2e tests what they demand.
-var needsWorkloadCluster = []string{
-	"control-plane/initialization", "control-plane/kubeconfig-works", "control-plane/min-ready-seconds",
-}
-
 type report struct {
 	Contracts []string `json:"contracts"`
 	Results   []result `json:"results"`
@@ -67,7 +61,7 @@ func TestFooPassesTheBehaviourRules(t *testing.T) {
 	}
 	g.Expect(failed).NotTo(HaveOccurred(), stderr.String())
 	// Rules about clusterctl are not checked by behaviour yet.
-	g.Expect(notRun).To(ConsistOf(append(needsWorkloadCluster, "clusterctl/namespace-flag", "clusterctl/owner-references")))
+	g.Expect(notRun).To(ConsistOf("clusterctl/namespace-flag", "clusterctl/owner-references"))
 	g.Expect(passed).To(BeNumerically(">=", 100))
 	g.Expect(found.Results).To(ConsistOf(stored(g)), "docs/contract/behaviour.yaml differs from this run: run make contract-report, and commit what it writes")
 }
