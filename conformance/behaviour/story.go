@@ -70,12 +70,8 @@ type story struct {
 func (s *story) tell() {
 	start := time.Now()
 	err := s.begin()
-	if err == nil && s.role != RuntimeExtension && !strings.HasPrefix(s.name, lifeOf) && s.checker.Config.reaches(s.role, acting(s.role)) {
-		// What never works says nothing about pauses, owners and deletions.
-		works := s.checker.works(s)
-		if s.stage != Waiting {
-			err = works
-		}
+	if err == nil {
+		err = s.prerequisite()
 	}
 	if err == nil {
 		err = s.run(s)
@@ -92,6 +88,19 @@ func (s *story) tell() {
 	if s.checker.Log != nil {
 		s.checker.Log(fmt.Sprintf("%5.1f s  %s %s: %s", time.Since(start).Seconds(), s.contract, s.role, s.name))
 	}
+}
+
+// prerequisite returns an error if objects of the kind do not work at all: what never works says
+// nothing about pauses, owners and deletions. It also measures the provider's pace.
+func (s *story) prerequisite() error {
+	if s.role == RuntimeExtension || strings.HasPrefix(s.name, lifeOf) || !s.checker.Config.reaches(s.role, acting(s.role)) {
+		return nil
+	}
+	works := s.checker.works(s)
+	if s.stage == Waiting {
+		return nil
+	}
+	return works
 }
 
 // begin creates the namespace with the configuration's objects.

@@ -70,7 +70,7 @@ func NewScheme() (*runtime.Scheme, error) {
 func (c *Checker) Level() conformance.Level { return conformance.Live }
 
 // Check implements conformance.Checker.
-func (c *Checker) Check(ctx context.Context, contracts []string) (_ []conformance.Result, err error) {
+func (c *Checker) Check(ctx context.Context, contracts []string) ([]conformance.Result, error) {
 	if c.wanted = contracts; len(contracts) == 0 {
 		c.wanted = conformance.Versions
 	}
@@ -90,15 +90,12 @@ func (c *Checker) Check(ctx context.Context, contracts []string) (_ []conformanc
 	} else if err != nil {
 		return nil, err
 	}
-	s := &story{Checker: c, template: template}
-	err = s.tell(ctx)
-	if removeErr := c.Client.Delete(context.WithoutCancel(ctx), namespace); removeErr != nil {
-		err = errors.Join(err, fmt.Errorf("delete the namespace %s: %w", c.Namespace, removeErr))
+	s := &story{Checker: c, template: template, now: &view{}}
+	s.tell(ctx)
+	if err := c.Client.Delete(context.WithoutCancel(ctx), namespace); err != nil {
+		return nil, fmt.Errorf("delete the namespace %s: %w", c.Namespace, err)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return c.list(), nil
+	return c.list(), ctx.Err()
 }
 
 func (c *Checker) readRules() error {
@@ -160,31 +157,33 @@ var (
 	errNotApplicable = errors.New("the cluster has nothing of the kind")
 )
 
-// record records what was seen of a rule. A problem stays, even if the rule holds later.
+// record records what was seen of a rule. A problem stays, even if the rule holds later, and a rule that
+// held stays, even if there is nothing left that it is about.
 func (c *Checker) record(id, contract, object string, problem error) {
 	rule, ok := c.rules[id]
 	if !ok || !slices.Contains(rule.Versions, contract) || !slices.Contains(c.wanted, contract) {
 		return
 	}
 	result := c.results[id]
-	if result == nil || result.Status != conformance.Failed && result.Status != conformance.Passed {
-		result = &conformance.Result{Rule: id, Level: conformance.Live, Versions: []string{contract}}
+	judged := result != nil && (result.Status == conformance.Failed || result.Status == conformance.Passed)
+	switch {
+	case errors.Is(problem, errNotClaimed):
+		c.missing(id, conformance.NotClaimed, problem.Error())
+		return
+	case errors.Is(problem, errNotApplicable):
+		c.missing(id, conformance.NotApplicable, problem.Error())
+		return
+	case !judged:
+		result = &conformance.Result{Rule: id, Level: conformance.Live, Status: conformance.Passed, Versions: []string{contract}}
 		c.results[id] = result
 	}
-	switch {
-	case errors.Is(problem, errNotClaimed) && result.Status == "":
-		result.Status, result.Versions, result.Reason = conformance.NotClaimed, nil, problem.Error()
-	case errors.Is(problem, errNotApplicable) && result.Status == "":
-		result.Status, result.Versions, result.Reason = conformance.NotApplicable, nil, problem.Error()
-	case errors.Is(problem, errNotClaimed), errors.Is(problem, errNotApplicable):
-	case problem != nil:
-		result.Status = conformance.Failed
-		finding := conformance.Finding{Object: object, Versions: []string{contract}, Message: problem.Error()}
-		if !slices.ContainsFunc(result.Findings, func(f conformance.Finding) bool { return f.Object == object && f.Message == finding.Message }) {
-			result.Findings = append(result.Findings, finding)
-		}
-	case result.Status == "":
-		result.Status = conformance.Passed
+	if problem == nil {
+		return
+	}
+	result.Status = conformance.Failed
+	finding := conformance.Finding{Object: object, Versions: []string{contract}, Message: problem.Error()}
+	if !slices.ContainsFunc(result.Findings, func(f conformance.Finding) bool { return f.Object == object && f.Message == finding.Message }) {
+		result.Findings = append(result.Findings, finding)
 	}
 }
 

@@ -198,8 +198,9 @@ func (v *view) poolOf(o *object) *pool {
 }
 
 func listsProviderIDs(v *view, o *object) error {
-	var want []string
-	for _, reference := range v.poolOf(o).Status.NodeRefs {
+	references := v.poolOf(o).Status.NodeRefs
+	want := make([]string, 0, len(references))
+	for _, reference := range references {
 		want = append(want, v.nodes[reference.Name].Spec.ProviderID)
 	}
 	got := fields.Texts(o.Unstructured, "spec.providerIDList")

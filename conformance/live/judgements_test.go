@@ -26,8 +26,8 @@ func set(o *object, value any, path string) {
 	parts := strings.Split(path, ".")
 	if value == nil {
 		unstructured.RemoveNestedField(o.Object, parts...)
-	} else if err := unstructured.SetNestedField(o.Object, value, parts...); err != nil {
-		panic(err)
+	} else {
+		fields.Get(o.Object, parts[:len(parts)-1]...).(map[string]any)[parts[len(parts)-1]] = value
 	}
 }
 

@@ -36,9 +36,9 @@ func (s *story) rotateKubeconfig(ctx context.Context) error {
 		return nil
 	}
 	secret := s.now.secrets[clusterName+"-kubeconfig"]
-	old, err := expiring(s.now.secrets[clusterName+"-ca"], secret, time.Now())
-	if err != nil {
-		s.missing(rule, conformance.NotRun, "no certificate that expires soon could be made: "+err.Error())
+	old, impossible := expiring(s.now.secrets[clusterName+"-ca"], secret, time.Now())
+	if impossible != nil {
+		s.missing(rule, conformance.NotRun, "no certificate that expires soon could be made: "+impossible.Error())
 		return nil
 	}
 	if err := s.change(ctx, &secret, func() { secret.Data["value"] = old }); err != nil {

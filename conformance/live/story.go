@@ -59,11 +59,10 @@ var steps = []step{
 }
 
 // tell runs all steps. The last one, which deletes the cluster, runs whatever happened before.
-func (s *story) tell(ctx context.Context) error {
+func (s *story) tell(ctx context.Context) {
 	var failed error
 	for i, step := range steps {
-		last := i == len(steps)-1
-		if failed != nil && !last {
+		if failed != nil && i < len(steps)-1 {
 			continue
 		}
 		start := time.Now()
@@ -82,11 +81,10 @@ func (s *story) tell(ctx context.Context) error {
 			s.missing(id, conformance.NotRun, reason)
 		case failed != nil:
 			s.missing(id, conformance.Unfinished, failed.Error())
-		case s.now != nil && len(s.now.objects(rule.Contract)) == 0 && rule.Contract != "clusterctl":
-			s.missing(id, conformance.NotApplicable, "the cluster has nothing of the kind")
+		case rule.Contract != "clusterctl" && len(s.now.objects(rule.Contract)) == 0:
+			s.missing(id, conformance.NotApplicable, errNotApplicable.Error())
 		}
 	}
-	return nil
 }
 
 // notHere are rules that one cluster in one management cluster cannot show.
@@ -211,21 +209,18 @@ func (v *view) judge(record func(rule string, o *object, problem error)) []error
 	return all
 }
 
+// restConditions are what the Cluster says when nothing is left to do.
+var restConditions = map[string]metav1.ConditionStatus{
+	clusterv1.ClusterAvailableCondition: metav1.ConditionTrue, clusterv1.ClusterRollingOutCondition: metav1.ConditionFalse,
+	clusterv1.ClusterScalingUpCondition: metav1.ConditionFalse, clusterv1.ClusterScalingDownCondition: metav1.ConditionFalse,
+}
+
 // atRest returns an error if Cluster API or a provider still has something to do.
 func (v *view) atRest() error {
 	var waiting []string
-	for kind, want := range map[string]metav1.ConditionStatus{
-		clusterv1.ClusterAvailableCondition: metav1.ConditionTrue, clusterv1.ClusterRollingOutCondition: metav1.ConditionFalse,
-		clusterv1.ClusterScalingUpCondition: metav1.ConditionFalse, clusterv1.ClusterScalingDownCondition: metav1.ConditionFalse,
-	} {
+	for kind, want := range restConditions {
 		if got := statusOf(v.cluster.Status.Conditions, kind); got != want {
 			waiting = append(waiting, fmt.Sprintf("condition %s is %q", kind, got))
-		}
-	}
-	if v.controlPlane != nil {
-		want := fields.Number(v.controlPlane.Unstructured, "spec.replicas")
-		if machines := v.controlPlanes(); want >= 0 && len(machines) > 0 && int64(len(machines)) != want {
-			waiting = append(waiting, fmt.Sprintf("the control plane has the Machines %v, want %d", names(machines), want))
 		}
 	}
 	for _, m := range v.machines {
@@ -233,201 +228,35 @@ func (v *view) atRest() error {
 			waiting = append(waiting, fmt.Sprintf("Machine %s has the Node %q and is in the phase %s", m.Name, m.Status.NodeRef.Name, m.Status.Phase))
 		}
 	}
-	for _, p := range v.pools {
-		if want := int(ptr.Deref(p.Spec.Replicas, 1)); len(p.Status.NodeRefs) != want || int(ptr.Deref(p.Status.ReadyReplicas, 0)) != want {
-			waiting = append(waiting, fmt.Sprintf("MachinePool %s has %d Nodes, want %d", p.Name, len(p.Status.NodeRefs), want))
-		}
-	}
-	for _, d := range v.deployments {
-		if ptr.Deref(d.Status.ReadyReplicas, 0) != ptr.Deref(d.Spec.Replicas, 1) || ptr.Deref(d.Status.Replicas, 0) != ptr.Deref(d.Spec.Replicas, 1) {
-			waiting = append(waiting, fmt.Sprintf("MachineDeployment %s has %d of %d replicas", d.Name, ptr.Deref(d.Status.ReadyReplicas, 0), ptr.Deref(d.Spec.Replicas, 1)))
-		}
-	}
-	if len(waiting) == 0 {
+	if waiting = append(waiting, v.uncounted()...); len(waiting) == 0 {
 		return nil
 	}
 	slices.Sort(waiting)
 	return errors.New("the cluster is not at rest: " + strings.Join(waiting, "; "))
 }
 
-// controlPlaneReplicas changes the size of the control plane, and waits.
-func (s *story) controlPlaneReplicas(ctx context.Context, count int64) error {
-	controlPlane := s.now.controlPlane
-	if err := s.change(ctx, controlPlane.Unstructured, func() {
-		_ = unstructured.SetNestedField(controlPlane.Object, count, "spec", "replicas") // it was there before
-	}); err != nil {
-		return err
-	}
-	return s.settle(ctx, func(v *view) error {
-		if got := len(v.controlPlanes()); int64(got) != count {
-			return fmt.Errorf("the control plane has %d Machines, want %d", got, count)
-		}
-		return nil
-	})
-}
-
-// scalable reports whether the control plane has Machines and replicas, and records otherwise that
-// the rules are not about it.
-func (s *story) scalable(rules ...string) bool {
-	if s.now.controlPlane == nil {
-		return false
-	}
-	can := fields.Number(s.now.controlPlane.Unstructured, "spec.replicas") >= 0 && len(s.now.controlPlanes()) > 0
-	for _, rule := range rules {
-		if !can {
-			s.missing(rule, conformance.NotClaimed, "the control plane has no Machines or no replicas")
+// uncounted says which sets of machines do not have the wanted size.
+func (v *view) uncounted() []string {
+	var waiting []string
+	if v.controlPlane != nil {
+		want := fields.Number(v.controlPlane.Unstructured, "spec.replicas")
+		if machines := v.controlPlanes(); want >= 0 && len(machines) > 0 && int64(len(machines)) != want {
+			waiting = append(waiting, fmt.Sprintf("the control plane has the Machines %v, want %d", names(machines), want))
 		}
 	}
-	return can && s.now.controlPlane.own
-}
-
-// onControlPlane records whether a rule about the control plane holds.
-func (s *story) onControlPlane(rule string, problem error) {
-	s.record(rule, s.now.controlPlane.contract, s.now.controlPlane.GetKind(), problem)
-}
-
-func (s *story) scaleUp(ctx context.Context) error {
-	if !s.scalable("control-plane/scaling-up-and-down", "control-plane/remediation") {
-		return nil
-	}
-	err := s.controlPlaneReplicas(ctx, 3)
-	s.onControlPlane("control-plane/scaling-up-and-down", err)
-	return err
-}
-
-func (s *story) scaleDown(ctx context.Context) error {
-	if !s.scalable() {
-		return nil
-	}
-	before := s.now
-	err := s.controlPlaneReplicas(ctx, 1)
-	if err == nil && !slices.Contains(uids(before.controlPlanes()), s.now.controlPlanes()[0].UID) {
-		err = errors.New("the remaining Machine is a new one")
-	}
-	s.onControlPlane("control-plane/scaling-up-and-down", err)
-	return err
-}
-
-// remediate marks a Machine of the control plane as a MachineHealthCheck does.
-func (s *story) remediate(ctx context.Context) error {
-	if !s.scalable() {
-		return nil
-	}
-	unhealthy := s.now.controlPlanes()[0].Machine.DeepCopy()
-	if err := s.changeStatus(ctx, unhealthy, func() {
-		for _, kind := range []string{clusterv1.MachineHealthCheckSucceededCondition, clusterv1.MachineOwnerRemediatedCondition} {
-			unhealthy.Status.Conditions = slices.DeleteFunc(unhealthy.Status.Conditions, func(c metav1.Condition) bool { return c.Type == kind })
-			unhealthy.Status.Conditions = append(unhealthy.Status.Conditions, metav1.Condition{
-				Type: kind, Status: metav1.ConditionFalse, Reason: "Conformance", LastTransitionTime: metav1.Now(),
-			})
-		}
-	}); err != nil {
-		return err
-	}
-	err := s.settle(ctx, func(v *view) error {
-		if slices.Contains(uids(v.controlPlanes()), unhealthy.UID) {
-			return fmt.Errorf("the unhealthy Machine %s is still there", unhealthy.Name)
-		}
-		return nil
-	})
-	s.onControlPlane("control-plane/remediation", err)
-	return err
-}
-
-const changedLabel = "conformance.example.com/changed"
-
-// changeInPlace changes a label of the control plane's Machines.
-func (s *story) changeInPlace(ctx context.Context) error {
-	if !s.scalable("control-plane/metadata-propagation", "control-plane/in-place-propagation") {
-		return nil
-	}
-	before, controlPlane := s.now, s.now.controlPlane
-	var wrong error
-	if err := s.change(ctx, controlPlane.Unstructured, func() {
-		wrong = unstructured.SetNestedField(controlPlane.Object, "yes", "spec", "machineTemplate", "metadata", "labels", changedLabel)
-	}); err != nil || wrong != nil {
-		return errors.Join(err, wrong)
-	}
-	changed := until(ctx, soon, func() error {
-		v, err := s.read(ctx)
-		if err != nil {
-			return err
-		}
-		return v.labelled(changedLabel)
-	})
-	s.onControlPlane("control-plane/metadata-propagation", changed)
-	if err := s.settle(ctx, nil); err != nil {
-		return err
-	}
-	s.onControlPlane("control-plane/in-place-propagation", unchanged(before, s.now))
-	return nil
-}
-
-// labelled returns an error unless all Machines of the control plane have a label, and their
-// infrastructure and bootstrap configurations too.
-func (v *view) labelled(label string) error {
-	for _, m := range v.controlPlanes() {
-		objects := []client.Object{&m.Machine}
-		for _, o := range []*object{m.infra, m.bootstrap} {
-			if o != nil {
-				objects = append(objects, o.Unstructured)
-			}
-		}
-		for _, o := range objects {
-			if o.GetLabels()[label] != "yes" {
-				return fmt.Errorf("%s has the labels %s, want %s=yes", o.GetName(), fields.Show(o.GetLabels()), label)
-			}
+	for i := range v.pools {
+		p := &v.pools[i]
+		if want := int(ptr.Deref(p.Spec.Replicas, 1)); len(p.Status.NodeRefs) != want || int(ptr.Deref(p.Status.ReadyReplicas, 0)) != want {
+			waiting = append(waiting, fmt.Sprintf("MachinePool %s has %d Nodes, want %d", p.Name, len(p.Status.NodeRefs), want))
 		}
 	}
-	return nil
-}
-
-// rollOut asks for new Machines without any other change.
-func (s *story) rollOut(ctx context.Context) error {
-	const rule = "control-plane/rollout-after"
-	if !s.scalable(rule) {
-		return nil
+	for i := range v.deployments {
+		d := &v.deployments[i]
+		if want := ptr.Deref(d.Spec.Replicas, 1); ptr.Deref(d.Status.ReadyReplicas, 0) != want || ptr.Deref(d.Status.Replicas, 0) != want {
+			waiting = append(waiting, fmt.Sprintf("MachineDeployment %s has %d of %d replicas", d.Name, ptr.Deref(d.Status.ReadyReplicas, 0), want))
+		}
 	}
-	before, controlPlane := s.now, s.now.controlPlane
-	path := []string{"spec", "rollout", "after"}
-	if controlPlane.contract == fields.V1Beta1 {
-		path = []string{"spec", "rolloutAfter"}
-	}
-	if err := s.change(ctx, controlPlane.Unstructured, func() {
-		_ = unstructured.SetNestedField(controlPlane.Object, time.Now().UTC().Format(time.RFC3339), path...) // the API server refuses what is wrong
-	}); err != nil {
-		return err
-	}
-	if fields.At(controlPlane.Unstructured, strings.Join(path, ".")) == nil { // the API server dropped it
-		s.missing(rule, conformance.NotClaimed, "the control plane has no field "+strings.Join(path, "."))
-		return nil
-	}
-	err := s.settle(ctx, func(v *view) error { return replaced(before, v) })
-	s.onControlPlane(rule, err)
-	return err
-}
-
-// upgrade changes the version of the whole cluster, the control plane first.
-func (s *story) upgrade(ctx context.Context) error {
-	const rule = "control-plane/upgrade"
-	if s.now.controlPlane == nil || !s.now.controlPlane.own {
-		return nil
-	}
-	if s.UpgradeTo == "" {
-		s.missing(rule, conformance.NotRun, "no version was given to upgrade to")
-		return nil
-	}
-	controlPlane := s.now.controlPlane
-	if err := s.change(ctx, controlPlane.Unstructured, func() {
-		_ = unstructured.SetNestedField(controlPlane.Object, s.UpgradeTo, "spec", "version") // a control plane without it is refused
-	}); err != nil {
-		return err
-	}
-	err := s.settle(ctx, func(v *view) error {
-		return errors.Join(hasVersion(v, v.controlPlane), reportsVersion(v, v.controlPlane))
-	})
-	s.onControlPlane(rule, err)
-	return err
+	return waiting
 }
 
 // delete deletes the cluster, and waits until all of it is gone.
@@ -448,9 +277,7 @@ func (s *story) delete(ctx context.Context) error {
 	if readErr := s.readNamespace(ctx, v); readErr != nil {
 		return errors.Join(err, readErr)
 	}
-	if s.now != nil {
-		s.checkDeleted(v)
-	}
+	s.checkDeleted(v)
 	return err
 }
 

@@ -109,7 +109,7 @@ func (s *story) shrink(ctx context.Context, p pool, count int32) (problem, err e
 		pods = append(pods, pod)
 	}
 	release := func() error {
-		var errs []error
+		errs := make([]error, 0, len(pods))
 		for _, pod := range pods {
 			errs = append(errs, release(context.WithoutCancel(ctx), workload, pod))
 		}
@@ -165,27 +165,29 @@ func release(ctx context.Context, workload client.Client, pod *corev1.Pod) error
 // stands for is still there.
 func (v *view) drains(p *pool, before []machine, pods []*corev1.Pod, read func(*corev1.Pod) error) error {
 	now := v.machinesOf(p)
-	for _, m := range before {
-		index := slices.IndexFunc(now, func(other machine) bool { return other.UID == m.UID })
+	for i := range before {
+		index := slices.IndexFunc(now, func(other machine) bool { return other.UID == before[i].UID })
 		if index < 0 {
-			return fmt.Errorf("the Machine %s is gone, although a Pod on its Node has not been drained", m.Name)
+			return fmt.Errorf("the Machine %s is gone, although a Pod on its Node has not been drained", before[i].Name)
 		}
 		if now[index].DeletionTimestamp.IsZero() {
 			continue
 		}
-		pod := pods[slices.IndexFunc(before, func(other machine) bool { return other.UID == m.UID })]
-		if err := read(pod); err != nil && !apierrors.IsNotFound(err) {
+		if err := read(pods[i]); err != nil && !apierrors.IsNotFound(err) {
 			return err
 		}
-		infra, node := now[index].infra, v.nodes[m.Status.NodeRef.Name]
-		switch {
-		case infra == nil || infra.GetDeletionTimestamp() != nil || node.Name == "":
-			return fmt.Errorf("the instance of the Machine %s was deleted before its Node was drained", m.Name)
-		case !node.Spec.Unschedulable || pod.DeletionTimestamp.IsZero():
-			return fmt.Errorf("the Node of the Machine %s is not drained yet", m.Name)
-		default:
-			return nil
-		}
+		return v.isDraining(&now[index], pods[i])
 	}
 	return errors.New("no Machine of the pool is being deleted")
+}
+
+func (v *view) isDraining(m *machine, pod *corev1.Pod) error {
+	node, ok := v.nodes[m.Status.NodeRef.Name]
+	if !ok || m.infra == nil || m.infra.GetDeletionTimestamp() != nil {
+		return fmt.Errorf("the instance of the Machine %s was deleted before its Node was drained", m.Name)
+	}
+	if !node.Spec.Unschedulable || pod.DeletionTimestamp.IsZero() {
+		return fmt.Errorf("the Node of the Machine %s is not drained yet", m.Name)
+	}
+	return nil
 }

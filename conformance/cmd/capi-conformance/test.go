@@ -47,31 +47,23 @@ prepares it. Go must be installed: Cluster API's CRDs come from its module.`,
 					command.PrintErrln(message)
 				}
 			}
-			if live.live {
+			switch {
+			case live.live:
 				checker, err := live.checker(log)
 				if err != nil {
 					return usage(err)
 				}
 				options.Checkers = []conformance.Checker{checker}
-				report, err := conformance.Check(command.Context(), options)
-				if err != nil {
-					return err
-				}
-				return flags.write(command, report)
-			}
-			if live.template != "" || live.kubeconfig != "" {
+			case live.template != "" || live.kubeconfig != "":
 				return usage(errors.New("--template and --kubeconfig need --live"))
+			default:
+				config, err := behaviour.LoadConfig(file)
+				if err != nil {
+					return usage(err)
+				}
+				options.Implementation = named(options.Implementation, config.Implementation)
+				options.Checkers = []conformance.Checker{&behaviour.Checker{Config: config, Folder: logs, Scenarios: only, Log: log}}
 			}
-			config, err := behaviour.LoadConfig(file)
-			if err != nil {
-				return usage(err)
-			}
-			given := &options.Implementation
-			given.Name = cmp.Or(given.Name, config.Implementation.Name)
-			given.Version = cmp.Or(given.Version, config.Implementation.Version)
-			given.URL = cmp.Or(given.URL, config.Implementation.URL)
-			checker := &behaviour.Checker{Config: config, Folder: logs, Scenarios: only, Log: log}
-			options.Checkers = []conformance.Checker{checker}
 			report, err := conformance.Check(command.Context(), options)
 			if err != nil {
 				return err
@@ -86,4 +78,11 @@ prepares it. Go must be installed: Cluster API's CRDs come from its module.`,
 	command.Flags().StringArrayVar(&only, "scenario", nil, "pattern of the scenarios to run, such as '*pause*'; may be repeated; all by default")
 	command.Flags().BoolVarP(&verbose, "verbose", "v", false, "show each scenario or step when it has ended, with how long it took")
 	return command
+}
+
+// named returns what the flags say about the implementation, or else the configuration.
+func named(flags, config conformance.Implementation) conformance.Implementation {
+	return conformance.Implementation{
+		Name: cmp.Or(flags.Name, config.Name), Version: cmp.Or(flags.Version, config.Version), URL: cmp.Or(flags.URL, config.URL),
+	}
 }

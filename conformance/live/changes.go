@@ -1,0 +1,203 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capfoo/cluster-api-provider-foo/conformance"
+	"github.com/capfoo/cluster-api-provider-foo/conformance/internal/fields"
+)
+
+// This file changes the control plane.
+
+// controlPlaneReplicas changes the size of the control plane, and waits.
+func (s *story) controlPlaneReplicas(ctx context.Context, count int64) error {
+	controlPlane := s.now.controlPlane
+	if err := s.change(ctx, controlPlane.Unstructured, func() {
+		_ = unstructured.SetNestedField(controlPlane.Object, count, "spec", "replicas") // it was there before
+	}); err != nil {
+		return err
+	}
+	return s.settle(ctx, func(v *view) error {
+		if got := len(v.controlPlanes()); int64(got) != count {
+			return fmt.Errorf("the control plane has %d Machines, want %d", got, count)
+		}
+		return nil
+	})
+}
+
+// scalable reports whether the control plane has Machines and replicas, and records otherwise that
+// the rules are not about it.
+func (s *story) scalable(rules ...string) bool {
+	if s.now.controlPlane == nil {
+		return false
+	}
+	can := fields.Number(s.now.controlPlane.Unstructured, "spec.replicas") >= 0 && len(s.now.controlPlanes()) > 0
+	for _, rule := range rules {
+		if !can {
+			s.missing(rule, conformance.NotClaimed, "the control plane has no Machines or no replicas")
+		}
+	}
+	return can && s.now.controlPlane.own
+}
+
+// onControlPlane records whether a rule about the control plane holds.
+func (s *story) onControlPlane(rule string, problem error) {
+	s.record(rule, s.now.controlPlane.contract, s.now.controlPlane.GetKind(), problem)
+}
+
+func (s *story) scaleUp(ctx context.Context) error {
+	if !s.scalable("control-plane/scaling-up-and-down", "control-plane/remediation") {
+		return nil
+	}
+	err := s.controlPlaneReplicas(ctx, 3)
+	s.onControlPlane("control-plane/scaling-up-and-down", err)
+	return err
+}
+
+func (s *story) scaleDown(ctx context.Context) error {
+	if !s.scalable() {
+		return nil
+	}
+	before := s.now
+	err := s.controlPlaneReplicas(ctx, 1)
+	if err == nil && !slices.Contains(uids(before.controlPlanes()), s.now.controlPlanes()[0].UID) {
+		err = errors.New("the remaining Machine is a new one")
+	}
+	s.onControlPlane("control-plane/scaling-up-and-down", err)
+	return err
+}
+
+// remediate marks a Machine of the control plane as a MachineHealthCheck does.
+func (s *story) remediate(ctx context.Context) error {
+	if !s.scalable() {
+		return nil
+	}
+	unhealthy := s.now.controlPlanes()[0].DeepCopy()
+	if err := s.changeStatus(ctx, unhealthy, func() {
+		for _, kind := range []string{clusterv1.MachineHealthCheckSucceededCondition, clusterv1.MachineOwnerRemediatedCondition} {
+			unhealthy.Status.Conditions = slices.DeleteFunc(unhealthy.Status.Conditions, func(c metav1.Condition) bool { return c.Type == kind })
+			unhealthy.Status.Conditions = append(unhealthy.Status.Conditions, metav1.Condition{
+				Type: kind, Status: metav1.ConditionFalse, Reason: "Conformance", LastTransitionTime: metav1.Now(),
+			})
+		}
+	}); err != nil {
+		return err
+	}
+	err := s.settle(ctx, func(v *view) error {
+		if slices.Contains(uids(v.controlPlanes()), unhealthy.UID) {
+			return fmt.Errorf("the unhealthy Machine %s is still there", unhealthy.Name)
+		}
+		return nil
+	})
+	s.onControlPlane("control-plane/remediation", err)
+	return err
+}
+
+const changedLabel = "conformance.example.com/changed"
+
+// changeInPlace changes a label of the control plane's Machines.
+func (s *story) changeInPlace(ctx context.Context) error {
+	if !s.scalable("control-plane/metadata-propagation", "control-plane/in-place-propagation") {
+		return nil
+	}
+	before, controlPlane := s.now, s.now.controlPlane
+	var wrong error
+	if err := s.change(ctx, controlPlane.Unstructured, func() {
+		wrong = unstructured.SetNestedField(controlPlane.Object, "yes", "spec", "machineTemplate", "metadata", "labels", changedLabel)
+	}); err != nil || wrong != nil {
+		return errors.Join(err, wrong)
+	}
+	changed := until(ctx, soon, func() error {
+		v, err := s.read(ctx)
+		if err != nil {
+			return err
+		}
+		return v.labelled(changedLabel)
+	})
+	s.onControlPlane("control-plane/metadata-propagation", changed)
+	if err := s.settle(ctx, nil); err != nil {
+		return err
+	}
+	s.onControlPlane("control-plane/in-place-propagation", unchanged(before, s.now))
+	return nil
+}
+
+// labelled returns an error unless all Machines of the control plane have a label, and their
+// infrastructure and bootstrap configurations too.
+func (v *view) labelled(label string) error {
+	for _, m := range v.controlPlanes() {
+		objects := []client.Object{&m.Machine}
+		for _, o := range []*object{m.infra, m.bootstrap} {
+			if o != nil {
+				objects = append(objects, o.Unstructured)
+			}
+		}
+		for _, o := range objects {
+			if o.GetLabels()[label] != "yes" {
+				return fmt.Errorf("%s has the labels %s, want %s=yes", o.GetName(), fields.Show(o.GetLabels()), label)
+			}
+		}
+	}
+	return nil
+}
+
+// rollOut asks for new Machines without any other change.
+func (s *story) rollOut(ctx context.Context) error {
+	const rule = "control-plane/rollout-after"
+	if !s.scalable(rule) {
+		return nil
+	}
+	before, controlPlane := s.now, s.now.controlPlane
+	path := []string{"spec", "rollout", "after"}
+	if controlPlane.contract == fields.V1Beta1 {
+		path = []string{"spec", "rolloutAfter"}
+	}
+	if err := s.change(ctx, controlPlane.Unstructured, func() {
+		_ = unstructured.SetNestedField(controlPlane.Object, time.Now().UTC().Format(time.RFC3339), path...) // the API server refuses what is wrong
+	}); err != nil {
+		return err
+	}
+	if fields.At(controlPlane.Unstructured, strings.Join(path, ".")) == nil { // the API server dropped it
+		s.missing(rule, conformance.NotClaimed, "the control plane has no field "+strings.Join(path, "."))
+		return nil
+	}
+	err := s.settle(ctx, func(v *view) error { return replaced(before, v) })
+	s.onControlPlane(rule, err)
+	return err
+}
+
+// upgrade changes the version of the whole cluster, the control plane first.
+func (s *story) upgrade(ctx context.Context) error {
+	const rule = "control-plane/upgrade"
+	if s.now.controlPlane == nil || !s.now.controlPlane.own {
+		return nil
+	}
+	if s.UpgradeTo == "" {
+		s.missing(rule, conformance.NotRun, "no version was given to upgrade to")
+		return nil
+	}
+	controlPlane := s.now.controlPlane
+	if err := s.change(ctx, controlPlane.Unstructured, func() {
+		_ = unstructured.SetNestedField(controlPlane.Object, s.UpgradeTo, "spec", "version") // a control plane without it is refused
+	}); err != nil {
+		return err
+	}
+	err := s.settle(ctx, func(v *view) error {
+		return errors.Join(hasVersion(v, v.controlPlane), reportsVersion(v, v.controlPlane))
+	})
+	s.onControlPlane(rule, err)
+	return err
+}
