@@ -190,6 +190,10 @@ func (s *story) upgrade(ctx context.Context) error {
 		return nil
 	}
 	controlPlane := s.now.controlPlane
+	if fields.Text(controlPlane.Unstructured, "spec.version") == s.UpgradeTo {
+		s.missing(rule, conformance.NotRun, "the control plane was created with the version "+s.UpgradeTo+" already")
+		return nil
+	}
 	if err := s.change(ctx, controlPlane.Unstructured, func() {
 		_ = unstructured.SetNestedField(controlPlane.Object, s.UpgradeTo, "spec", "version") // a control plane without it is refused
 	}); err != nil {

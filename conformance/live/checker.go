@@ -177,12 +177,15 @@ func (c *Checker) record(id, contract, object string, problem error) {
 		result = &conformance.Result{Rule: id, Level: conformance.Live, Status: conformance.Passed, Versions: []string{contract}}
 		c.results[id] = result
 	}
-	if problem == nil {
-		return
+	if problem != nil {
+		fail(result, conformance.Finding{Object: object, Versions: []string{contract}, Message: problem.Error()})
 	}
+}
+
+// fail adds a finding, unless it is there.
+func fail(result *conformance.Result, finding conformance.Finding) {
 	result.Status = conformance.Failed
-	finding := conformance.Finding{Object: object, Versions: []string{contract}, Message: problem.Error()}
-	if !slices.ContainsFunc(result.Findings, func(f conformance.Finding) bool { return f.Object == object && f.Message == finding.Message }) {
+	if !slices.ContainsFunc(result.Findings, func(f conformance.Finding) bool { return f.Object == finding.Object && f.Message == finding.Message }) {
 		result.Findings = append(result.Findings, finding)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"strings"
 
@@ -75,6 +76,20 @@ func suiteVersion() string {
 	return ""
 }
 
+// check returns an error if the report could not be written, before the checks take their time.
+func (f *checkFlags) check() error {
+	if _, err := output.ByName(f.format); err != nil {
+		return usage(err)
+	}
+	if f.output == "" {
+		return nil
+	}
+	if _, err := os.Stat(filepath.Dir(f.output)); err != nil {
+		return usage(fmt.Errorf("--output %s: %w", f.output, err))
+	}
+	return nil
+}
+
 // write writes the report, and returns errFindings if the provider breaks rules.
 func (f *checkFlags) write(command *cobra.Command, report *conformance.Report) error {
 	format, err := output.ByName(f.format)
@@ -124,8 +139,8 @@ management cluster are checked.`,
   capi-conformance lint --kubeconfig management.kubeconfig
   capi-conformance lint out/ --format junit --output conformance.xml`,
 		RunE: func(command *cobra.Command, args []string) error {
-			if _, err := output.ByName(flags.format); err != nil {
-				return usage(err)
+			if err := flags.check(); err != nil {
+				return err
 			}
 			releases, err := releases(command, args, kubeconfig, context)
 			if err != nil {

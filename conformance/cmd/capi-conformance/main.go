@@ -6,9 +6,12 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 )
@@ -23,8 +26,10 @@ const (
 var errFindings = errors.New("the provider breaks rules")
 
 func main() {
-	root := newCommand()
-	os.Exit(report(root.Execute()))
+	// A second signal ends the command at once.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	os.Exit(report(newCommand().ExecuteContext(ctx)))
 }
 
 // report shows the error and returns the exit code.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/capfoo/cluster-api-provider-foo/conformance"
 	"github.com/capfoo/cluster-api-provider-foo/conformance/behaviour"
-	"github.com/capfoo/cluster-api-provider-foo/conformance/output"
 )
 
 func newTestCommand() *cobra.Command {
@@ -35,18 +34,14 @@ prepares it. Go must be installed: Cluster API's CRDs come from its module.`,
   capi-conformance test --live --kubeconfig management.kubeconfig --template cluster-template.yaml`,
 		Args: arguments(cobra.NoArgs),
 		RunE: func(command *cobra.Command, _ []string) error {
-			if _, err := output.ByName(flags.format); err != nil {
-				return usage(err)
+			if err := flags.check(); err != nil {
+				return err
 			}
 			options := flags.options()
 			if err := options.Validate(); err != nil {
 				return usage(err)
 			}
-			log := func(message string) {
-				if verbose {
-					command.PrintErrln(message)
-				}
-			}
+			log := progress(command, verbose)
 			switch {
 			case live.live:
 				checker, err := live.checker(log)
@@ -78,6 +73,15 @@ prepares it. Go must be installed: Cluster API's CRDs come from its module.`,
 	command.Flags().StringArrayVar(&only, "scenario", nil, "pattern of the scenarios to run, such as '*pause*'; may be repeated; all by default")
 	command.Flags().BoolVarP(&verbose, "verbose", "v", false, "show each scenario or step when it has ended, with how long it took")
 	return command
+}
+
+// progress returns what shows messages, if the user wants them.
+func progress(command *cobra.Command, verbose bool) func(string) {
+	return func(message string) {
+		if verbose {
+			command.PrintErrln(message)
+		}
+	}
 }
 
 // named returns what the flags say about the implementation, or else the configuration.
