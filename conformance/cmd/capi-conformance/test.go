@@ -41,7 +41,7 @@ prepares it. Go must be installed: Cluster API's CRDs come from its module.`,
 			if err := options.Validate(); err != nil {
 				return usage(err)
 			}
-			log := progress(command, verbose)
+			log := progress{command, verbose}.show
 			switch {
 			case live.live:
 				checker, err := live.checker(log)
@@ -75,12 +75,15 @@ prepares it. Go must be installed: Cluster API's CRDs come from its module.`,
 	return command
 }
 
-// progress returns what shows messages, if the user wants them.
-func progress(command *cobra.Command, verbose bool) func(string) {
-	return func(message string) {
-		if verbose {
-			command.PrintErrln(message)
-		}
+// progress shows messages, if the user wants them.
+type progress struct {
+	command *cobra.Command
+	wanted  bool
+}
+
+func (p progress) show(message string) {
+	if p.wanted {
+		p.command.PrintErrln(message)
 	}
 }
 
