@@ -73,7 +73,11 @@ func (c *Checker) Check(ctx context.Context, contracts []string) (_ []conformanc
 	if contracts, err = c.contracts(contracts); err != nil {
 		return nil, err
 	}
-	return c.run(ctx, contracts)
+	results, err := c.run(ctx, contracts)
+	if err != nil {
+		return nil, err
+	}
+	return append(results, c.checkFlags(ctx, contracts)...), nil
 }
 
 func (c *Checker) readRules() error {
@@ -109,7 +113,7 @@ func (c *Checker) start(ctx context.Context) (stop func() error, err error) {
 	if err != nil {
 		return nil, errors.Join(err, clean())
 	}
-	programs := &launcher{config: c.Config, environment: environment, folder: folder}
+	programs := &launcher{config: c.Config, environment: environment, folder: folder, defines: map[string]bool{}}
 	stop = func() error {
 		programs.stop()
 		c.Environment = nil

@@ -29,6 +29,11 @@ const logTail = 4000
 type process struct {
 	name string
 	log  string
+	// arguments are its command as it was started, in a folder.
+	arguments []string
+	folder    string
+	// controllers says that its components define kinds.
+	controllers bool
 	// variables are what its command may contain.
 	variables map[string]string
 	cancel    context.CancelFunc
@@ -65,6 +70,8 @@ type launcher struct {
 	folder      string
 	certificate *certificate
 	processes   []*process
+	// defines has the names of programs whose components define kinds.
+	defines map[string]bool
 }
 
 // start installs the components of a program, starts it, and waits until it is ready.
@@ -110,6 +117,9 @@ func (l *launcher) prepare(ctx context.Context, program Program) (map[string]str
 			return nil, err
 		}
 		for _, object := range objects {
+			if object.GetKind() == "CustomResourceDefinition" {
+				l.defines[program.Name] = true
+			}
 			redirect(object, "https://127.0.0.1:"+ports[0], l.certificate.ca)
 		}
 		if err := errors.Join(aggregate(objects), l.environment.install(ctx, objects)); err != nil {
@@ -166,7 +176,7 @@ func (l *launcher) run(program Program, variables map[string]string) (*process, 
 		cancel()
 		return nil, err
 	}
-	p := &process{name: program.Name, log: log, variables: variables, cancel: cancel, exited: make(chan struct{})}
+	p := &process{name: program.Name, log: log, arguments: arguments, folder: l.config.folder, controllers: l.defines[program.Name], variables: variables, cancel: cancel, exited: make(chan struct{})}
 	go func() {
 		_ = command.Wait() // the log says why it ended
 		close(p.exited)
