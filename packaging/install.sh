@@ -46,7 +46,8 @@ check_machine() {
 	[ -n "$architecture" ] || lacks "the architecture is $(uname -m)" "use a machine with amd64 (x86_64) or arm64 (aarch64)"
 	[ "$(id -u)" = 0 ] || lacks "not root" "run it with sudo"
 	check_kernel
-	check_memory
+	# Whoever upgrades may have clusters that use the memory.
+	[ "$action" = install ] && [ -e "$lib/installed" ] || check_memory
 	for controller in cpu cpuset memory pids; do
 		controlled "$controller" ||
 			lacks "there is no cgroup controller $controller" "mount cgroup v2 on /sys/fs/cgroup, and boot without cgroup_disable=$controller"
@@ -117,25 +118,41 @@ check_archive() {
 	done
 }
 
+# check_links finds programs of others in the place of Foo's.
+check_links() {
+	for name in foo foocloud; do
+		link=$prefix/bin/$name
+		{ [ ! -e "$link" ] && [ ! -L "$link" ]; } || [ "$(readlink "$link")" = "$lib/$name" ] ||
+			lacks "$link exists, but is not Foo's" "remove it, or choose another folder with --prefix"
+	done
+}
+
 # folder PATH creates a folder with its parents.
 folder() {
 	[ ! -d "$1" ] || return 0
 	folder "$(dirname "$1")"
-	mkdir "$1"
 	record "$1"
+	mkdir "$1"
 }
 
 # place PATH TARGET makes a link.
 place() {
 	folder "$(dirname "$1")"
-	ln -sfn "$2" "$1"
 	record "$1"
+	ln -sfn "$2" "$1"
 }
 
-# record PATH puts a path before the ones that it may be in.
+# record PATH puts a path before the ones that it may be in, before it is made. At any time, and also
+# if the disk is full, the file has the old paths or all of the new.
 record() {
 	recorded="$1
 $(echo "$recorded" | grep -vxF "$1")"
+	[ ! -d "$lib" ] || save
+}
+
+save() {
+	echo "$recorded" >"$lib/installed.new"
+	mv "$lib/installed.new" "$lib/installed"
 }
 
 install_release() {
@@ -145,7 +162,7 @@ install_release() {
 		recorded=$(cat "$lib/installed")
 	fi
 	folder "$lib"
-	echo "$recorded" >"$lib/installed"
+	save
 	tar -xzf "$archive" -C "$lib" --strip-components=1 --numeric-owner ||
 		fail "cannot unpack $archive: solve that and repeat, or remove what is there with --uninstall"
 	sed -i "s#/usr/lib/foo#$lib#g" "$lib/foocloud.service"
@@ -159,8 +176,11 @@ install_release() {
 	for page in "$lib"/man/*; do
 		place "$prefix/share/man/man1/${page##*/}" "$page"
 	done
-	echo "$recorded" >"$lib/installed"
 	reload
+	# Instances and load balancers outlive it.
+	if [ -d "$root/run/systemd/system" ] && systemctl is-active --quiet foocloud.service; then
+		systemctl restart foocloud.service
+	fi
 	echo "Installed Foo $(cat "$lib/VERSION") in $lib. Bring up a cluster with: sudo $prefix/bin/foo quickstart"
 }
 
@@ -240,6 +260,7 @@ main() {
 		space=$(($(wc -c <"$archive") * times / 1048576))
 	fi
 	check_space "$space"
+	[ "$action" = check ] || check_links
 	[ -z "$lacking" ] || fail "nothing was changed: first solve what is listed above" 2
 	if [ "$action" = check ]; then
 		echo "This machine can run Foo."

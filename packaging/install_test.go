@@ -33,7 +33,7 @@ func newMachine(t *testing.T) machine {
 	m := machine{root: t.TempDir(), bin: t.TempDir()}
 	g := NewWithT(t)
 	for _, name := range []string{
-		"awk", "basename", "cat", "cut", "dirname", "find", "grep", "gzip", "ln", "mkdir", "pwd", "rm", "rmdir", "sed", "sh", "sha256sum", "tar", "tr", "wc",
+		"awk", "basename", "cat", "cut", "dirname", "find", "grep", "gzip", "ln", "mkdir", "mv", "pwd", "readlink", "rm", "rmdir", "sed", "sh", "sha256sum", "tar", "tr", "wc",
 	} {
 		path, err := exec.LookPath(name)
 		g.Expect(err).NotTo(HaveOccurred())
@@ -308,6 +308,80 @@ func TestRefusals(t *testing.T) {
 			g.Expect(strings.Count(said, "\n")).To(Equal(1), said)
 			g.Expect(code).To(Equal(2))
 			g.Expect(tree(g, foreign)).To(Equal(before))
+		})
+	}
+}
+
+// The programs of others are no links of Foo.
+func TestProgramsOfOthersStay(t *testing.T) {
+	g := NewWithT(t)
+	m := newMachine(t)
+	prefix := filepath.Join(t.TempDir(), "prefix")
+	write(t, filepath.Join(prefix, "bin/foo"), "mine")
+	g.Expect(os.Symlink("/elsewhere", filepath.Join(prefix, "bin/foocloud"))).To(Succeed())
+	before := tree(g, prefix)
+	said, code := m.install(t, "--prefix", prefix, release(t, "v0.1.0"))
+	g.Expect(said).To(Equal("install.sh: " + prefix + "/bin/foo exists, but is not Foo's: remove it, or choose another folder with --prefix\n" +
+		"install.sh: " + prefix + "/bin/foocloud exists, but is not Foo's: remove it, or choose another folder with --prefix\n" +
+		"install.sh: nothing was changed: first solve what is listed above\n"))
+	g.Expect(code).To(Equal(2))
+	g.Expect(tree(g, prefix)).To(Equal(before))
+}
+
+// Running clusters use the memory that a first cluster would need, and the service gets the new program.
+func TestUpgradeOfAMachineInUse(t *testing.T) {
+	g := NewWithT(t)
+	m := newMachine(t)
+	prefix := filepath.Join(t.TempDir(), "prefix")
+	_, code := m.install(t, "--prefix", prefix, release(t, "v0.1.0"))
+	g.Expect(code).To(BeZero())
+	m.file(t, "proc/meminfo", "MemAvailable: 100000 kB\n")
+	m.file(t, "run/systemd/system/file", "")
+	calls := filepath.Join(m.root, "calls")
+	m.program(t, "systemctl", "echo $* >> "+calls)
+	said, code := m.install(t, "--prefix", prefix, release(t, "v0.2.0"))
+	g.Expect(code).To(BeZero(), said)
+	g.Expect(os.ReadFile(calls)).To(BeEquivalentTo("daemon-reload\nis-active --quiet foocloud.service\nrestart foocloud.service\n"))
+}
+
+// Whatever ends an installation, it can be repeated or removed.
+func TestInterruptedInstallation(t *testing.T) {
+	for name, failing := range map[string]string{
+		"while it unpacks": "tar", "before the unit": "sed", "between links": "ln",
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			m := newMachine(t)
+			prefix := filepath.Join(t.TempDir(), "prefix")
+			working, err := os.Readlink(filepath.Join(m.bin, failing))
+			g.Expect(err).NotTo(HaveOccurred())
+			archive := release(t, "v0.1.0")
+			spoil := func() {
+				// The fifth link is not made any more.
+				calls := filepath.Join(m.root, "calls")
+				m.program(t, failing, "echo >> "+calls+`; [ "`+failing+`" = ln ] && [ $(wc -l <`+calls+`) -lt 5 ] && exec `+working+` "$@"; exit 1`)
+			}
+			repair := func() {
+				remove(t, filepath.Join(m.bin, failing))
+				g.Expect(os.Symlink(working, filepath.Join(m.bin, failing))).To(Succeed())
+			}
+			spoil()
+			said, code := m.install(t, "--prefix", prefix, archive)
+			g.Expect(code).To(Equal(1), said)
+			repair()
+			said, code = m.install(t, "--uninstall", "--prefix", prefix)
+			g.Expect(code).To(BeZero(), said)
+			g.Expect(prefix).NotTo(BeADirectory())
+
+			spoil()
+			_, code = m.install(t, "--prefix", prefix, archive)
+			g.Expect(code).NotTo(BeZero())
+			repair()
+			said, code = m.install(t, "--prefix", prefix, archive)
+			g.Expect(code).To(BeZero(), said)
+			said, code = m.install(t, "--uninstall", "--prefix", prefix)
+			g.Expect(code).To(BeZero(), said)
+			g.Expect(prefix).NotTo(BeADirectory())
 		})
 	}
 }

@@ -110,6 +110,17 @@ func (c chroot) expectInUse(t *testing.T, remove ...string) {
 	g.Expect(c.changes(t, before)).To(BeEmpty())
 	c.expectUpgraded(t)
 	g.Expect(os.RemoveAll(c.path("proc/7"))).To(Succeed())
+
+	// The management cluster runs without instances too.
+	g.Expect(os.MkdirAll(c.path("proc/8"), 0o700)).To(Succeed())
+	g.Expect(os.Symlink("/usr/lib/foo/foo", c.path("proc/8/exe"))).To(Succeed())
+	before = c.names(t)
+	command = exec.CommandContext(t.Context(), remove[0], remove[1:]...)
+	said, err = command.CombinedOutput()
+	g.Expect(err).To(HaveOccurred())
+	g.Expect(string(said)).To(ContainSubstring("programs of /usr/lib/foo are running: delete the clusters, and run: foo stop"))
+	g.Expect(c.changes(t, before)).To(BeEmpty())
+	g.Expect(os.RemoveAll(c.path("proc/8"))).To(Succeed())
 }
 
 func (c chroot) copy(t *testing.T, path string) string {

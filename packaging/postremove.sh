@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs after the package was removed. To purge a Debian package also removes the state of the cloud
+# Runs after the package was removed. Purging a Debian package also removes the state of the cloud
 # and of foo; RPM has no purge.
 set -eu
 [ ! -d /run/systemd/system ] || systemctl daemon-reload

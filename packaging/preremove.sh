@@ -10,6 +10,15 @@ if grep -qsF /usr/lib/foo/systems/ /proc/[0-9]*/mounts; then
 	echo "instances of a cloud use /usr/lib/foo: delete the clusters, and run: foocloud destroy" >&2
 	exit 1
 fi
+# The service is ended below.
+service=
+if [ -d /run/systemd/system ]; then
+	service=$(systemctl show --property=MainPID --value foocloud.service)
+fi
+if [ -n "$(find /proc/[0-9]*/exe ! -path "/proc/${service:-0}/exe" -lname '/usr/lib/foo/*' 2>/dev/null)" ]; then
+	echo "programs of /usr/lib/foo are running: delete the clusters, and run: foo stop" >&2
+	exit 1
+fi
 if [ -d /run/systemd/system ]; then
 	systemctl disable --now foocloud.service
 fi
