@@ -103,6 +103,18 @@ test('a cloud with nothing in it says so', async () => {
   }
 });
 
+test('an address that names no view does not break the page', async () => {
+  await signIn(viewer);
+  for (const [view, title] of [['constructor', 'Overview'], ['__proto__', 'Overview'], ['nothing', 'Overview'], ['instances/%', 'Instance']]) {
+    await page.goto(`${address}#${view}`);
+    await page.reload();
+    await shows('#connection', 'Live');
+    assert.equal(await page.title(), `${title} · Foo cloud`);
+  }
+  await page.goto(`${address}#token=%`);
+  await shows('#problem', 'the token belongs to no tenant');
+});
+
 test('changes show up by themselves', async () => {
   await signIn(viewer);
   await page.goto(`${address}#instances`);

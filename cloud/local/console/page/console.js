@@ -10,7 +10,7 @@ import { InstanceView } from './instance.js';
 import { showBalancers, showEvents, showInstances, showPools } from './lists.js';
 import { Model } from './model.js';
 import { showOverview } from './overview.js';
-import { forgetToken, keepToken, takeToken } from './session.js';
+import { decode, forgetToken, keepToken, takeToken } from './session.js';
 
 // Screen readers are told of changes at most this often, in milliseconds.
 const announcePause = 10_000;
@@ -73,8 +73,8 @@ function announce() {
 function route() {
   if (!model) return;
   const [name, id = ''] = location.hash.slice(1).split('/');
-  const wanted = name === 'instances' && id ? 'instance' : name in views && name !== 'instance' ? name : 'overview';
-  instanceView.open(api, wanted === 'instance' ? decodeURIComponent(id) : '');
+  const wanted = name === 'instances' && id ? 'instance' : Object.hasOwn(views, name) && name !== 'instance' ? name : 'overview';
+  instanceView.open(api, wanted === 'instance' ? decode(id) : '');
   for (const link of document.querySelectorAll('#navigation a')) {
     const current = link.hash === `#${wanted === 'instance' ? 'instances' : wanted}`;
     if (current) link.setAttribute('aria-current', 'page');

@@ -6,10 +6,19 @@
 const key = 'foocloud-token';
 const start = '#token=';
 
+// decode decodes a part of the address; one that is not encoded correctly stays as it is.
+export function decode(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 // takeToken moves a token from the address into this tab. Browsers do not send what follows "#".
 export function takeToken() {
   if (location.hash.startsWith(start)) {
-    keepToken(decodeURIComponent(location.hash.slice(start.length)));
+    keepToken(decode(location.hash.slice(start.length)));
     history.replaceState(null, '', location.pathname);
   }
   return sessionStorage.getItem(key);
