@@ -5,8 +5,10 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -26,7 +28,7 @@ func confirm(command *cobra.Command, question string) error {
 	if _, err := fmt.Fprintf(command.ErrOrStderr(), "%s [y/N] ", question); err != nil {
 		return err
 	}
-	answer, err := bufio.NewReader(input).ReadString('\n')
+	answer, err := readLine(command.Context(), input)
 	if err != nil {
 		return fmt.Errorf("read the answer: %w", err)
 	}
@@ -34,4 +36,23 @@ func confirm(command *cobra.Command, question string) error {
 		return cli.Usage(command, errors.New("nothing was done: it was not confirmed"))
 	}
 	return nil
+}
+
+// readLine reads a line until ctx ends: Ctrl-C does not end a read.
+func readLine(ctx context.Context, input io.Reader) (string, error) {
+	type line struct {
+		text string
+		err  error
+	}
+	read := make(chan line, 1)
+	go func() {
+		text, err := bufio.NewReader(input).ReadString('\n')
+		read <- line{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case got := <-read:
+		return got.text, got.err
+	}
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/api"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/console"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cli"
 )
 
 // consoleHeaderTimeout is how long a browser may take to send the header of a call.
@@ -62,6 +63,10 @@ func serveConsole(command *cobra.Command, c *connection, write bool, port uint16
 	tenant, err := foocloud.Tenant(ctx)
 	if err != nil {
 		return err
+	}
+	if !write && !tenant.ReadOnly {
+		return cli.Usage(command, fmt.Errorf("the token in %s permits changes: add --write to let the console make them, or name the file of a viewer token",
+			c.options.TokenFile))
 	}
 	next, err := foocloud.Forward()
 	if err != nil {

@@ -91,6 +91,24 @@ func TestConsoleNeedsItsKey(t *testing.T) {
 	g.Expect(status).To(Equal(http.StatusOK))
 }
 
+// Without --write, no token lets the console change anything.
+func TestConsoleRefusesATokenThatCanWrite(t *testing.T) {
+	g := NewWithT(t)
+	cloud := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"name": "red", "readOnly": false}`)
+	}))
+	t.Cleanup(cloud.Close)
+	folder := t.TempDir()
+	token, ca := filepath.Join(folder, "token"), filepath.Join(folder, "ca.crt")
+	g.Expect(os.WriteFile(token, []byte("full"), 0o600)).To(Succeed())
+	g.Expect(os.WriteFile(ca, certificateOf(cloud), 0o600)).To(Succeed())
+	got := runCommand("console", "--endpoint="+cloud.URL, "--ca-file="+ca, "--token-file="+token)
+	g.Expect(got.code).To(Equal(exitUsage))
+	g.Expect(got.out).To(BeEmpty())
+	g.Expect(got.errOut).To(ContainSubstring("the token in " + token + " permits changes: add --write"))
+}
+
 func TestConsoleChecksTheCloudFirst(t *testing.T) {
 	g := NewWithT(t)
 	got := runCommand("console", "--endpoint=unix:///nowhere", "--token-file=/nowhere")

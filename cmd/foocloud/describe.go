@@ -63,7 +63,8 @@ func newDescribeCommand[T any](k kind[T], example string, describe func(context.
 	return command
 }
 
-// writeFields writes one field per line. Further lines of a value stand below its first.
+// writeFields writes one field per line. Further lines of a value stand below its first. Values come
+// from instances too, so they must not control the terminal.
 func writeFields(out io.Writer, fields []field) error {
 	table := printers.GetNewTabWriter(out)
 	for _, f := range fields {
@@ -73,7 +74,7 @@ func writeFields(out io.Writer, fields []field) error {
 		}
 		name := f.name + ":"
 		for line := range strings.Lines(text) {
-			if _, err := fmt.Fprintf(table, "%s\t%s\n", name, strings.TrimSuffix(line, "\n")); err != nil {
+			if err := printers.WriteEscaped(table, name+"\t"+strings.TrimSuffix(line, "\n")+"\n"); err != nil {
 				return err
 			}
 			name = ""
