@@ -16,9 +16,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/cli-runtime/pkg/printers"
+	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/conditions"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/cli"
 	"github.com/capfoo/cluster-api-provider-foo/internal/quickstart"
@@ -28,7 +30,7 @@ import (
 func newConfig() quickstart.Config {
 	return quickstart.Config{
 		KubernetesVersion: defaultVersion, ClusterName: "demo", Namespace: metav1.NamespaceDefault, BinDir: binDir(),
-		ControlPlaneMachineCount: 1, StateDir: "/var/lib/foo", Bridge: defaultBridge, Network: defaultNetwork, Timeout: defaultTimeout,
+		ControlPlaneMachineCount: 1, StateDir: quickstart.DefaultStateDir, Bridge: defaultBridge, Network: defaultNetwork, Timeout: defaultTimeout,
 	}
 }
 
@@ -69,7 +71,8 @@ func newCreateClusterCommand() *cobra.Command {
 	var kubeconfig string
 	command := newClusterCommand(&cobra.Command{
 		Use: "cluster NAME", Short: "Create a cluster, and make it the current context of kubectl",
-		Long: `Create a cluster, and make it the current context of kubectl, as foo-NAME.
+		Long: `Create a cluster, and make it the current context of kubectl, as foo-NAME, or as
+foo-NAME.NAMESPACE if the namespace is not default.
 
 The first cluster also starts a management cluster with Cluster API, the Foo cloud and the Foo providers in the
 background. Further clusters share it. They all keep running when this command has ended.`,
@@ -77,35 +80,26 @@ background. Further clusters share it. They all keep running when this command h
   foo create cluster demo --control-plane-machine-count=3 --worker-machine-count=3`,
 	}, &config, func(ctx context.Context, out io.Writer) error {
 		began := time.Now()
+		files := quickstart.KubeconfigFiles(kubeconfig)
 		// A cluster that cannot be added to it would be of little use.
-		if _, err := quickstart.KubeconfigFiles(kubeconfig).GetStartingConfig(); err != nil {
+		if _, err := files.GetStartingConfig(); err != nil {
 			return &quickstart.InvalidError{Problems: []string{fmt.Sprintf("your kubeconfig cannot be read: %v; correct it, or name another with --kubeconfig", err)}}
 		}
 		if err := quickstart.CreateCluster(ctx, config, out); err != nil {
-			if ctx.Err() != nil {
-				return fmt.Errorf("interrupted; delete what has been made with: foo delete cluster %s", config.ClusterName)
-			}
 			return err
 		}
-		if err := merge(ctx, config, kubeconfig); err != nil {
+		if err := quickstart.AddKubeconfig(ctx, config, files, out); err != nil {
 			return fmt.Errorf("cluster %s is ready, but not in your kubeconfig: %w; solve that, and run: foo kubeconfig %s", config.ClusterName, err, config.ClusterName)
 		}
-		_, err := fmt.Fprintf(out, "\nCluster %s is ready after %s.\n\n  kubectl --context %s get nodes\n  foo delete cluster %s\n",
-			config.ClusterName, time.Since(began).Round(time.Second), quickstart.ContextName(config.ClusterName), config.ClusterName)
-		return err
+		// The cluster is ready even if nobody reads this.
+		_, _ = fmt.Fprintf(out, "\nCluster %s is ready after %s.\n\n  kubectl --context %s get nodes\n  %s\n",
+			config.ClusterName, time.Since(began).Round(time.Second), config.Context(), config.DeleteCommand())
+		return nil
 	})
 	addKubeconfigFlag(command, &kubeconfig)
 	addClusterFlags(command, &config)
 	addCloudFlags(command, &config)
 	return command
-}
-
-func merge(ctx context.Context, config quickstart.Config, path string) error {
-	content, err := quickstart.Kubeconfig(ctx, config)
-	if err != nil {
-		return err
-	}
-	return quickstart.MergeKubeconfig(quickstart.KubeconfigFiles(path), config.ClusterName, content)
 }
 
 func newKubeconfigCommand() *cobra.Command {
@@ -124,10 +118,10 @@ func newKubeconfigCommand() *cobra.Command {
 			_, err = out.Write(content)
 			return err
 		}
-		if err := merge(ctx, config, path); err != nil {
+		if err := quickstart.AddKubeconfig(ctx, config, quickstart.KubeconfigFiles(path), out); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(out, "kubectl --context %s get nodes\n", quickstart.ContextName(config.ClusterName))
+		_, err := fmt.Fprintf(out, "kubectl --context %s get nodes\n", config.Context())
 		return err
 	})
 	addKubeconfigFlag(command, &path)
@@ -143,25 +137,35 @@ func newDeleteClusterCommand() *cobra.Command {
 		Use: "cluster NAME", Short: "Delete a cluster; with the last one, the management cluster goes too",
 		Example: "  foo delete cluster demo",
 	}, &config, func(ctx context.Context, out io.Writer) error {
-		if err := quickstart.DeleteCluster(ctx, config, out); err != nil {
-			return err
-		}
-		if err := quickstart.ForgetKubeconfig(quickstart.KubeconfigFiles(kubeconfig), config.ClusterName); err != nil {
-			return err
-		}
-		left, err := quickstart.ListClusters(ctx, config)
-		if err != nil || keep || len(left.Items) > 0 {
-			return err
-		}
-		if err := quickstart.Remove(ctx, config); err != nil {
-			return err
-		}
-		_, err = fmt.Fprintln(out, "It was the last cluster: the management cluster and the cloud are deleted too.")
-		return err
+		return deleteCluster(ctx, config, quickstart.KubeconfigFiles(kubeconfig), keep, out)
 	})
 	addKubeconfigFlag(command, &kubeconfig)
 	command.Flags().BoolVar(&keep, "keep-management", false, "Keep the management cluster even if no cluster is left.")
 	return command
+}
+
+// deleteCluster deletes a cluster, the management cluster if it is the last one and shall not be kept,
+// and at last the cluster's entry in the user's kubeconfig. That entry makes an interrupted deletion
+// continue when it is repeated.
+func deleteCluster(ctx context.Context, config quickstart.Config, files clientcmd.ConfigAccess, keep bool, out io.Writer) error {
+	err := quickstart.DeleteCluster(ctx, config, out)
+	if quickstart.IsMissing(err) && quickstart.InKubeconfig(config, files) {
+		_, _ = fmt.Fprintf(out, "Cluster %s has been deleted before.\n", config.ClusterName)
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	if !keep {
+		removed, err := quickstart.RemoveUnused(ctx, config, out)
+		if err != nil {
+			return err
+		}
+		if removed {
+			_, _ = fmt.Fprintln(out, "It was the last cluster: the management cluster and the cloud are deleted too.")
+		}
+	}
+	return quickstart.RemoveKubeconfig(ctx, config, files, out)
 }
 
 func newStartCommand() *cobra.Command {
@@ -281,7 +285,7 @@ func tableOf(list *clusterv1.ClusterList) *metav1.Table {
 			cluster.Name, versionOf(controlPlane), ready(controlPlane.ReadyReplicas, controlPlane.DesiredReplicas),
 			ready(workers.ReadyReplicas, workers.DesiredReplicas), cluster.Status.Phase,
 			conditions.IsTrue(cluster, clusterv1.ClusterAvailableCondition), duration.HumanDuration(time.Since(cluster.CreationTimestamp.Time)),
-			cluster.Namespace, cluster.Spec.ControlPlaneEndpoint.String(), quickstart.ContextName(cluster.Name),
+			cluster.Namespace, cluster.Spec.ControlPlaneEndpoint.String(), quickstart.ContextName(client.ObjectKeyFromObject(cluster)),
 		}})
 	}
 	return table

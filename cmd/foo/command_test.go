@@ -6,6 +6,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -15,6 +16,8 @@ import (
 	. "github.com/onsi/gomega"
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
@@ -121,6 +124,54 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 			g.Expect(said.String()).To(And(HavePrefix("foo: "), want, MatchRegexp(`^[^\n]+\n$`)))
 		})
 	}
+}
+
+// A deletion that was interrupted after the cluster was gone continues when it is repeated.
+func TestRepeatedDeletion(t *testing.T) {
+	g := NewWithT(t)
+	if os.Geteuid() != 0 {
+		t.Skip("only root can delete clusters")
+	}
+	file := filepath.Join(t.TempDir(), "config")
+	config := clientcmdapi.NewConfig()
+	for _, name := range []string{"foo-demo", "foo-other"} {
+		config.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: name}
+	}
+	g.Expect(clientcmd.WriteToFile(*config, file)).To(Succeed())
+	state := filepath.Join(t.TempDir(), "state")
+	remove := func() (string, error) {
+		var said bytes.Buffer
+		root := newCommand()
+		root.SetOut(&said)
+		root.SetArgs([]string{"delete", "cluster", "demo", "--kubeconfig=" + file, "--state-dir=" + state})
+		err := root.ExecuteContext(t.Context())
+		return said.String(), err
+	}
+	said, err := remove()
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(said).To(HavePrefix("Cluster demo has been deleted before.\n"))
+	left, err := clientcmd.LoadFromFile(file)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(left.Contexts).To(And(HaveLen(1), HaveKey("foo-other")))
+	g.Expect(state).NotTo(BeADirectory())
+	_, err = remove()
+	g.Expect(err).To(MatchError(ContainSubstring("does not exist")))
+}
+
+// Scripts can read a list without clusters.
+func TestNoClusters(t *testing.T) {
+	g := NewWithT(t)
+	if os.Geteuid() != 0 {
+		t.Skip("only root can list clusters")
+	}
+	var said bytes.Buffer
+	root := newCommand()
+	root.SetOut(&said)
+	root.SetArgs([]string{"get", "clusters", "--output=json", "--state-dir=" + filepath.Join(t.TempDir(), "state")})
+	g.Expect(root.ExecuteContext(t.Context())).To(Succeed())
+	var list struct{ Items *[]any }
+	g.Expect(json.Unmarshal(said.Bytes(), &list)).To(Succeed())
+	g.Expect(list.Items).To(HaveValue(BeEmpty()))
 }
 
 func TestExitCodes(t *testing.T) {

@@ -54,7 +54,10 @@ func startInBackground(ctx context.Context, config Config, arguments []string, o
 		return fmt.Errorf("start in the background: %w", err)
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- command.Wait() }()
+	go func() {
+		ended <- command.Wait()
+		close(ended) // it may be read twice
+	}()
 	err = config.waitUp(ctx, ended, func() { _, _ = io.Copy(out, said) })
 	if ctx.Err() != nil {
 		_ = command.Process.Signal(unix.SIGTERM) // it may have ended

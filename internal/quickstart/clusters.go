@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -21,12 +22,43 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
+// DefaultStateDir is the state folder of clusters that stay.
+const DefaultStateDir = "/var/lib/foo"
+
 // Up starts the management cluster, the cloud and the providers in the background, unless they run
-// already, and returns once they are up. A kept state keeps its network.
+// already, and returns once they are up. A kept state keeps its network, and the cloud's configuration
+// unless there is another.
 func Up(ctx context.Context, config Config, out io.Writer) error {
 	if err := config.validate(); err != nil {
 		return err
 	}
+	return config.exclusively(ctx, out, func() error { return config.up(ctx, out) })
+}
+
+// up does what Up does. If the user interrupts the first start, it leaves nothing.
+func (c Config) up(ctx context.Context, out io.Writer) error {
+	fresh := !c.kept()
+	err := c.start(ctx, out)
+	if err != nil && ctx.Err() != nil && fresh {
+		if left := c.abandon(ctx); left != nil {
+			_, _ = fmt.Fprintln(out, left)
+		}
+	}
+	return err
+}
+
+// abandon removes what a first start has left. It is called after ctx has ended.
+func (c Config) abandon(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), teardownTimeout)
+	defer cancel()
+	if _, err := readSettings(c.StateDir); err != nil { // it was interrupted before it had a state
+		return os.RemoveAll(filepath.Join(c.StateDir, backgroundLog))
+	}
+	return Delete(ctx, c)
+}
+
+func (c Config) start(ctx context.Context, out io.Writer) error {
+	config := c
 	ctx, cancel := context.WithTimeoutCause(ctx, config.Timeout, fmt.Errorf("the management cluster is not up after %s", config.Timeout))
 	defer cancel()
 	pid, err := config.owner()
@@ -48,6 +80,12 @@ func Up(ctx context.Context, config Config, out io.Writer) error {
 		}
 		config.Resume, config.Network, config.Bridge = true, kept.Network, kept.Bridge
 		config.ClusterName, config.Namespace = kept.ClusterName, kept.Namespace
+		config.CloudConfig = cmp.Or(config.CloudConfig, kept.CloudConfig)
+	}
+	if config.CloudConfig != "" { // a later start may be in another folder
+		if config.CloudConfig, err = filepath.Abs(config.CloudConfig); err != nil {
+			return err
+		}
 	}
 	return Detach(ctx, config, config.managementArguments(), out)
 }
@@ -101,35 +139,72 @@ func CreateCluster(ctx context.Context, config Config, out io.Writer) error {
 	if err := wrong.err(); err != nil {
 		return err
 	}
-	if err := Up(ctx, config, out); err != nil {
-		return err
-	}
-	management, live, err := config.management()
-	if err != nil {
-		return err
-	}
-	if err := config.refuseExisting(ctx, live); err != nil {
-		return err
-	}
 	say := newPrinter(out)
 	talking, hush := context.WithCancel(ctx)
 	defer hush()
-	go say.repeatWaiting(talking)
-	_, _, err = createWorkload(ctx, config, management, say)
+	var coming *follower
+	// Once the cluster exists, no other command removes its management cluster.
+	err := config.exclusively(ctx, out, func() (err error) {
+		if err := config.up(ctx, out); err != nil {
+			return err
+		}
+		go say.repeatWaiting(talking)
+		coming, err = config.begin(talking, say)
+		return err
+	})
+	if coming == nil && ctx.Err() != nil {
+		return fmt.Errorf("interrupted; cluster %s was not created", config.ClusterName)
+	}
+	if err == nil {
+		err = coming.follow(talking)
+	}
 	hush()
 	say.end()
-	if err != nil && ctx.Err() == nil {
-		reported := explain(config, err, say)
-		reported.Advice += "; delete the cluster with: foo delete cluster " + config.ClusterName
-		return reported
+	switch {
+	case err == nil || IsInvalid(err) || coming == nil:
+		return err
+	case ctx.Err() != nil:
+		return fmt.Errorf("interrupted; delete what has been made with: %s", config.DeleteCommand())
 	}
-	return err
+	reported := explain(config, err, say)
+	reported.Advice += "; delete the cluster with: " + config.DeleteCommand()
+	return reported
+}
+
+// begin creates the objects of a new cluster, and returns what follows it until it is available. The
+// follower is nil if nothing has been created.
+func (c Config) begin(ctx context.Context, say *printer) (*follower, error) {
+	management, live, err := c.management()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.refuseExisting(ctx, live); err != nil {
+		return nil, err
+	}
+	coming, err := newFollower(ctx, c, management, say)
+	if err != nil {
+		return nil, err
+	}
+	_, err = applyTemplate(ctx, c, live, say)
+	return coming, err
+}
+
+// DeleteCommand is the command that deletes the cluster.
+func (c Config) DeleteCommand() string {
+	command := "foo delete cluster " + c.ClusterName
+	if c.Namespace != metav1.NamespaceDefault {
+		command += " --namespace=" + c.Namespace
+	}
+	if c.StateDir != DefaultStateDir {
+		command += " --state-dir=" + c.StateDir
+	}
+	return command
 }
 
 // refuseExisting returns an InvalidError if there is a cluster with the name already.
 func (c Config) refuseExisting(ctx context.Context, live client.Client) error {
 	existing := &clusterv1.Cluster{}
-	err := live.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: c.ClusterName}, existing)
+	err := live.Get(ctx, c.key(), existing)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil
@@ -138,7 +213,7 @@ func (c Config) refuseExisting(ctx context.Context, live client.Client) error {
 	case !existing.DeletionTimestamp.IsZero():
 		return invalid("cluster %q is being deleted; try again once `foo get clusters` does not list it any more", c.ClusterName)
 	default:
-		return invalid("cluster %q exists; choose another name, or delete it with: foo delete cluster %s", c.ClusterName, c.ClusterName)
+		return invalid("cluster %q exists; choose another name, or delete it with: %s", c.ClusterName, c.DeleteCommand())
 	}
 }
 
@@ -178,7 +253,7 @@ func (c Config) running() (*rest.Config, client.Client, error) {
 
 // ListClusters returns all clusters.
 func ListClusters(ctx context.Context, config Config) (*clusterv1.ClusterList, error) {
-	list := &clusterv1.ClusterList{}
+	list := &clusterv1.ClusterList{Items: []clusterv1.Cluster{}} // JSON shows an empty list and not null
 	_, live, err := config.running()
 	if err != nil || live == nil {
 		return list, err
@@ -216,6 +291,9 @@ func DeleteCluster(ctx context.Context, config Config, out io.Writer) error {
 			return err
 		}
 		if all.cluster.Name == "" {
+			if err := os.RemoveAll(config.workloadKubeconfig()); err != nil {
+				return err
+			}
 			say.done("cluster " + config.ClusterName + " is deleted")
 			return nil
 		}
@@ -249,11 +327,46 @@ func (c Config) find(ctx context.Context) (*rest.Config, *clusterv1.Cluster, err
 		}
 		names = append(names, cluster.Namespace+"/"+cluster.Name)
 	}
-	if len(names) == 0 {
-		return nil, nil, invalid("cluster %q does not exist; create it with: foo create cluster %s", c.ClusterName, c.ClusterName)
-	}
 	slices.Sort(names)
-	return nil, nil, invalid("cluster %q does not exist in namespace %q; there are %s", c.ClusterName, c.Namespace, strings.Join(names, ", "))
+	problem := fmt.Sprintf("cluster %q does not exist", c.ClusterName)
+	switch {
+	case len(names) > 0:
+		problem += fmt.Sprintf(" in namespace %q; there are %s", c.Namespace, strings.Join(names, ", "))
+	case live != nil:
+		problem += ", nor does any other; delete the management cluster with: foo quickstart delete --state-dir=" + c.StateDir
+	default:
+		problem += "; create it with: foo create cluster " + c.ClusterName
+	}
+	return nil, nil, &InvalidError{Problems: []string{problem}, missing: true}
+}
+
+// IsMissing reports whether err means that there is no such cluster.
+func IsMissing(err error) bool {
+	var invalid *InvalidError
+	return errors.As(err, &invalid) && invalid.missing
+}
+
+// RemoveUnused removes the management cluster, as Remove does, if it has no clusters. It reports
+// whether it did, or whether there was none.
+func RemoveUnused(ctx context.Context, config Config, out io.Writer) (removed bool, err error) {
+	if os.Geteuid() != 0 {
+		return false, notRoot()
+	}
+	if _, err := os.Stat(config.StateDir); errors.Is(err, os.ErrNotExist) {
+		return true, nil
+	}
+	err = config.exclusively(ctx, out, func() error {
+		left, err := ListClusters(ctx, config)
+		if err != nil || len(left.Items) > 0 {
+			return err
+		}
+		if err := Remove(ctx, config); err != nil {
+			return err
+		}
+		removed = true
+		return nil
+	})
+	return removed, err
 }
 
 // Remove ends the programs of a state folder if they run, and deletes everything that they and the

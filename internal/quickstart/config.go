@@ -91,6 +91,8 @@ var interfaceName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,14}$`)
 type InvalidError struct {
 	// Problems lists each problem with what was found and what is allowed.
 	Problems []string
+	// missing means that a cluster does not exist.
+	missing bool
 }
 
 func (e *InvalidError) Error() string { return strings.Join(e.Problems, "\n") }
@@ -170,7 +172,7 @@ func (c Config) validateCluster(wrong *problems) {
 		wrong.add("cluster name %q: want at most 40 lower-case letters, digits and '-'", c.ClusterName)
 	}
 	if c.workloadKubeconfig() == c.managementKubeconfig() {
-		wrong.add("--cluster-name %q: the management cluster has this name; choose another one", c.ClusterName)
+		wrong.add("cluster name %q: the management cluster has this name; choose another one", c.ClusterName)
 	}
 	if found := validation.IsDNS1123Label(c.Namespace); len(found) > 0 {
 		wrong.add("--namespace %q: want at most 63 lower-case letters, digits and '-'", c.Namespace)

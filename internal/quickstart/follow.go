@@ -52,6 +52,21 @@ type follower struct {
 	tracker    progress.Tracker
 }
 
+// newFollower starts to watch the objects of a cluster, which need not exist yet, until ctx ends. The
+// time starts at zero.
+func newFollower(ctx context.Context, config Config, management *rest.Config, say *printer) (*follower, error) {
+	live, err := newClient(management)
+	if err != nil {
+		return nil, err
+	}
+	observed, err := observeManagement(ctx, management, config.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	say.restart()
+	return &follower{config: config, say: say, live: live, management: observed, began: time.Now()}, nil
+}
+
 // follow returns once the cluster is available, or a FailedError.
 func (f *follower) follow(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, f.config.Timeout, errTimeout)
@@ -86,14 +101,10 @@ func (f *follower) ended(ctx context.Context, next progress.Milestone) error {
 		return context.Cause(ctx)
 	}
 	failed := &FailedError{Reason: fmt.Sprintf("the cluster is not available after %s: still waiting for %s", f.config.Timeout, next.Waiting)}
-	if all, err := readObjects(context.WithoutCancel(ctx), f.management, f.key()); err == nil {
+	if all, err := readObjects(context.WithoutCancel(ctx), f.management, f.config.key()); err == nil {
 		failed.Details, failed.Instance = all.unready(), all.suspect()
 	}
 	return failed
-}
-
-func (f *follower) key() client.ObjectKey {
-	return client.ObjectKey{Namespace: f.config.Namespace, Name: f.config.ClusterName}
 }
 
 // workloadChanged blocks forever while the workload cluster is not watched.
@@ -107,7 +118,7 @@ func (f *follower) workloadChanged() <-chan struct{} {
 // look reads everything, reports what is new, and starts to watch the workload cluster once it is
 // reachable.
 func (f *follower) look(ctx context.Context) (*objects, progress.Snapshot, error) {
-	all, err := readObjects(ctx, f.management, f.key())
+	all, err := readObjects(ctx, f.management, f.config.key())
 	if err != nil {
 		return nil, progress.Snapshot{}, err
 	}
@@ -144,7 +155,7 @@ func (f *follower) watchWorkload(ctx context.Context) error {
 }
 
 func writeWorkloadKubeconfig(ctx context.Context, reader client.Reader, config Config) (*rest.Config, error) {
-	content, err := kubeconfig.FromSecret(ctx, reader, client.ObjectKey{Namespace: config.Namespace, Name: config.ClusterName})
+	content, err := kubeconfig.FromSecret(ctx, reader, config.key())
 	if err != nil {
 		return nil, fmt.Errorf("kubeconfig of the workload cluster: %w", err)
 	}

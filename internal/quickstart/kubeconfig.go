@@ -7,20 +7,58 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/cluster-api/util/kubeconfig"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ContextName returns the name of a cluster's context in the user's kubeconfig.
-func ContextName(cluster string) string { return "foo-" + cluster }
+// ContextName returns the name of a cluster's context in the user's kubeconfig. It has the namespace
+// unless that is the default. A dot, which neither name can have, separates them.
+func ContextName(cluster client.ObjectKey) string {
+	name := "foo-" + cluster.Name
+	if cluster.Namespace != metav1.NamespaceDefault {
+		name += "." + cluster.Namespace
+	}
+	return name
+}
+
+// Context is the name of the cluster's context in the user's kubeconfig.
+func (c Config) Context() string { return ContextName(c.key()) }
+
+func (c Config) key() client.ObjectKey {
+	return client.ObjectKey{Namespace: c.Namespace, Name: c.ClusterName}
+}
+
+// AddKubeconfig makes a cluster the current context of the user's kubeconfig.
+func AddKubeconfig(ctx context.Context, config Config, files clientcmd.ConfigAccess, out io.Writer) error {
+	content, err := Kubeconfig(ctx, config)
+	if err != nil {
+		return err
+	}
+	return config.exclusively(ctx, out, func() error { return mergeKubeconfig(files, config.Context(), content) })
+}
+
+// RemoveKubeconfig removes a cluster from the user's kubeconfig.
+func RemoveKubeconfig(ctx context.Context, config Config, files clientcmd.ConfigAccess, out io.Writer) error {
+	return config.exclusively(ctx, out, func() error { return forgetKubeconfig(files, config.Context()) })
+}
+
+// InKubeconfig reports whether the user's kubeconfig has a cluster.
+func InKubeconfig(config Config, files clientcmd.ConfigAccess) bool {
+	known, err := files.GetStartingConfig()
+	return err == nil && known.Contexts[config.Context()] != nil
+}
 
 // Kubeconfig returns the kubeconfig of a cluster's administrator.
 func Kubeconfig(ctx context.Context, config Config) ([]byte, error) {
@@ -78,25 +116,6 @@ func sudoer() (uid, gid int, ok bool) {
 	return uid, gid, os.Geteuid() == 0 && errUser == nil && errGroup == nil
 }
 
-// write writes the user's kubeconfig. With sudo, files and folders that did not exist belong to the
-// user who ran it, who could not read them otherwise.
-func write(files clientcmd.ConfigAccess, config clientcmdapi.Config) error {
-	created := missing(files.GetDefaultFilename())
-	if err := clientcmd.ModifyConfig(files, config, false); err != nil {
-		return fmt.Errorf("write your kubeconfig: %w", err)
-	}
-	uid, gid, ok := sudoer()
-	if !ok {
-		return nil
-	}
-	for _, path := range created {
-		if err := os.Lchown(path, uid, gid); err != nil {
-			return fmt.Errorf("give you your kubeconfig: %w", err)
-		}
-	}
-	return nil
-}
-
 // missing returns a path and its parents, as far as they do not exist.
 func missing(path string) []string {
 	var paths []string
@@ -108,55 +127,113 @@ func missing(path string) []string {
 	}
 }
 
-// MergeKubeconfig makes the cluster of a kubeconfig the current context of the user's kubeconfig.
-// Everything else in that stays as it is.
-func MergeKubeconfig(files clientcmd.ConfigAccess, cluster string, content []byte) error {
-	from, err := clientcmd.Load(content)
+// change changes the user's kubeconfig, after other programs that are changing it. With sudo, files and
+// folders that did not exist belong to the user who ran it, who could not read them otherwise.
+func change(files clientcmd.ConfigAccess, edit func(*clientcmdapi.Config)) error {
+	created := missing(files.GetDefaultFilename())
+	unlock, err := lockFiles(files.GetLoadingPrecedence())
 	if err != nil {
-		return fmt.Errorf("kubeconfig of cluster %s: %w", cluster, err)
+		return fmt.Errorf("lock your kubeconfig: %w", err)
 	}
-	current, ok := from.Contexts[from.CurrentContext]
-	if !ok || from.Clusters[current.Cluster] == nil || from.AuthInfos[current.AuthInfo] == nil {
-		return fmt.Errorf("kubeconfig of cluster %s: its current context %q is not complete", cluster, from.CurrentContext)
-	}
-	merged, err := files.GetStartingConfig()
-	if err != nil {
-		return fmt.Errorf("read your kubeconfig: %w", err)
-	}
-	name := ContextName(cluster)
-	server, user := *from.Clusters[current.Cluster], *from.AuthInfos[current.AuthInfo]
-	entry := clientcmdapi.Context{Cluster: name, AuthInfo: name}
-	// An entry that exists already stays in its file.
-	server.LocationOfOrigin, user.LocationOfOrigin = "", ""
-	if before := merged.Clusters[name]; before != nil {
-		server.LocationOfOrigin = before.LocationOfOrigin
-	}
-	if before := merged.AuthInfos[name]; before != nil {
-		user.LocationOfOrigin = before.LocationOfOrigin
-	}
-	if before := merged.Contexts[name]; before != nil {
-		entry.LocationOfOrigin = before.LocationOfOrigin
-	}
-	merged.Clusters[name], merged.AuthInfos[name], merged.Contexts[name] = &server, &user, &entry
-	merged.CurrentContext = name
-	return write(files, *merged)
-}
-
-// ForgetKubeconfig removes a cluster from the user's kubeconfig.
-func ForgetKubeconfig(files clientcmd.ConfigAccess, cluster string) error {
+	defer unlock()
 	config, err := files.GetStartingConfig()
 	if err != nil {
 		return fmt.Errorf("read your kubeconfig: %w", err)
 	}
-	name := ContextName(cluster)
-	if config.Clusters[name] == nil && config.AuthInfos[name] == nil && config.Contexts[name] == nil {
+	edit(config)
+	// It would lock the files only now, and undo what others have written since they were read.
+	clientcmd.UseModifyConfigLock = false
+	if err := clientcmd.ModifyConfig(files, *config, false); err != nil {
+		return fmt.Errorf("write your kubeconfig: %w", err)
+	}
+	uid, gid, ok := sudoer()
+	if !ok {
 		return nil
 	}
-	delete(config.Clusters, name)
-	delete(config.AuthInfos, name)
-	delete(config.Contexts, name)
-	if config.CurrentContext == name {
-		config.CurrentContext = ""
+	for _, path := range created {
+		if err := os.Lchown(path, uid, gid); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("give you your kubeconfig: %w", err)
+		}
 	}
-	return write(files, *config)
+	return nil
+}
+
+// lockFiles locks kubeconfigs as kubectl does.
+func lockFiles(paths []string) (unlock func(), err error) {
+	var locked []string
+	unlock = func() {
+		for _, path := range locked {
+			_ = os.Remove(path)
+		}
+	}
+	for _, path := range slices.Compact(slices.Sorted(slices.Values(paths))) {
+		if err := lockOne(path + ".lock"); err != nil {
+			unlock()
+			return nil, err
+		}
+		locked = append(locked, path+".lock")
+	}
+	return unlock, nil
+}
+
+// lockOne makes the file that locks a kubeconfig. While another program has it, lockOne tries again.
+func lockOne(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	for try := 1; ; try++ {
+		file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL, 0)
+		if err == nil {
+			return file.Close()
+		}
+		if !errors.Is(err, os.ErrExist) {
+			return err
+		}
+		if try == lockTries {
+			return fmt.Errorf("%w; another program is changing it: if there is none, remove that file", err)
+		}
+		time.Sleep(lockPause)
+	}
+}
+
+// mergeKubeconfig makes the cluster of a kubeconfig the current context of the user's kubeconfig,
+// under this name. Everything else in that stays as it is.
+func mergeKubeconfig(files clientcmd.ConfigAccess, name string, content []byte) error {
+	from, err := clientcmd.Load(content)
+	if err != nil {
+		return fmt.Errorf("kubeconfig of %s: %w", name, err)
+	}
+	current, ok := from.Contexts[from.CurrentContext]
+	if !ok || from.Clusters[current.Cluster] == nil || from.AuthInfos[current.AuthInfo] == nil {
+		return fmt.Errorf("kubeconfig of %s: its current context %q is not complete", name, from.CurrentContext)
+	}
+	return change(files, func(config *clientcmdapi.Config) {
+		server, user := *from.Clusters[current.Cluster], *from.AuthInfos[current.AuthInfo]
+		entry := clientcmdapi.Context{Cluster: name, AuthInfo: name}
+		// An entry that exists already stays in its file.
+		server.LocationOfOrigin, user.LocationOfOrigin = "", ""
+		if before := config.Clusters[name]; before != nil {
+			server.LocationOfOrigin = before.LocationOfOrigin
+		}
+		if before := config.AuthInfos[name]; before != nil {
+			user.LocationOfOrigin = before.LocationOfOrigin
+		}
+		if before := config.Contexts[name]; before != nil {
+			entry.LocationOfOrigin = before.LocationOfOrigin
+		}
+		config.Clusters[name], config.AuthInfos[name], config.Contexts[name] = &server, &user, &entry
+		config.CurrentContext = name
+	})
+}
+
+// forgetKubeconfig removes what mergeKubeconfig has added under this name.
+func forgetKubeconfig(files clientcmd.ConfigAccess, name string) error {
+	return change(files, func(config *clientcmdapi.Config) {
+		delete(config.Clusters, name)
+		delete(config.AuthInfos, name)
+		delete(config.Contexts, name)
+		if config.CurrentContext == name {
+			config.CurrentContext = ""
+		}
+	})
 }

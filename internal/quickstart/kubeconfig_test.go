@@ -4,6 +4,9 @@
 package quickstart
 
 import (
+	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -11,6 +14,7 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
@@ -41,9 +45,9 @@ users: [{name: own, user: {token: secret}}]
 current-context: own
 `
 	g.Expect(os.WriteFile(first, []byte(own), 0o600)).To(Succeed())
-	g.Expect(MergeKubeconfig(KubeconfigFiles(""), "demo", administrator(t, "https://10.77.0.3:6443"))).To(Succeed())
-	g.Expect(MergeKubeconfig(KubeconfigFiles(""), "other", administrator(t, "https://10.77.0.4:6443"))).To(Succeed())
-	g.Expect(MergeKubeconfig(KubeconfigFiles(""), "demo", administrator(t, "https://10.77.0.5:6443"))).To(Succeed(), "a cluster of the same name replaces it")
+	g.Expect(mergeKubeconfig(KubeconfigFiles(""), "foo-demo", administrator(t, "https://10.77.0.3:6443"))).To(Succeed())
+	g.Expect(mergeKubeconfig(KubeconfigFiles(""), "foo-other", administrator(t, "https://10.77.0.4:6443"))).To(Succeed())
+	g.Expect(mergeKubeconfig(KubeconfigFiles(""), "foo-demo", administrator(t, "https://10.77.0.5:6443"))).To(Succeed(), "a cluster of the same name replaces it")
 
 	merged, err := KubeconfigFiles("").GetStartingConfig()
 	g.Expect(err).NotTo(HaveOccurred())
@@ -60,8 +64,8 @@ current-context: own
 		}
 	}
 
-	g.Expect(ForgetKubeconfig(KubeconfigFiles(""), "demo")).To(Succeed())
-	g.Expect(ForgetKubeconfig(KubeconfigFiles(""), "demo")).To(Succeed(), "nothing is left to forget")
+	g.Expect(forgetKubeconfig(KubeconfigFiles(""), "foo-demo")).To(Succeed())
+	g.Expect(forgetKubeconfig(KubeconfigFiles(""), "foo-demo")).To(Succeed(), "nothing is left to forget")
 	merged, err = KubeconfigFiles("").GetStartingConfig()
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(merged.Clusters).To(And(HaveLen(2), HaveKey("own"), HaveKey("foo-other")))
@@ -72,12 +76,12 @@ func TestKubeconfigOfTheUsersChoice(t *testing.T) {
 	g := NewWithT(t)
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "untouched"))
 	chosen := filepath.Join(t.TempDir(), "new", "config")
-	g.Expect(MergeKubeconfig(KubeconfigFiles(chosen), "demo", administrator(t, "https://a"))).To(Succeed())
+	g.Expect(mergeKubeconfig(KubeconfigFiles(chosen), "foo-demo", administrator(t, "https://a"))).To(Succeed())
 	g.Expect(os.Getenv("KUBECONFIG")).NotTo(BeAnExistingFile())
 	info, err := os.Stat(chosen)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(info.Mode().Perm()).To(BeEquivalentTo(0o600))
-	g.Expect(MergeKubeconfig(KubeconfigFiles(chosen), "demo", []byte("{}"))).To(MatchError(ContainSubstring("not complete")))
+	g.Expect(mergeKubeconfig(KubeconfigFiles(chosen), "foo-demo", []byte("{}"))).To(MatchError(ContainSubstring("not complete")))
 }
 
 // With sudo, the files belong to the user who ran it.
@@ -91,8 +95,8 @@ func TestKubeconfigOfSudoer(t *testing.T) {
 	g.Expect(os.Chmod(home, 0o755)).To(Succeed())
 	files := kubeconfigFiles("", home)
 	file := filepath.Join(home, ".kube", "config")
-	g.Expect(MergeKubeconfig(files, "demo", administrator(t, "https://10.77.0.3:6443"))).To(Succeed())
-	g.Expect(MergeKubeconfig(files, "other", administrator(t, "https://10.77.0.4:6443"))).To(Succeed())
+	g.Expect(mergeKubeconfig(files, "foo-demo", administrator(t, "https://10.77.0.3:6443"))).To(Succeed())
+	g.Expect(mergeKubeconfig(files, "foo-other", administrator(t, "https://10.77.0.4:6443"))).To(Succeed())
 	merged, err := clientcmd.LoadFromFile(file)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(merged.Contexts).To(And(HaveKey("foo-demo"), HaveKey("foo-other")))
@@ -113,6 +117,58 @@ func TestKubeconfigOfSudoer(t *testing.T) {
 
 	given := filepath.Join(t.TempDir(), "given")
 	t.Setenv("KUBECONFIG", given)
-	g.Expect(MergeKubeconfig(kubeconfigFiles("", home), "third", administrator(t, "https://10.77.0.5:6443"))).To(Succeed())
+	g.Expect(mergeKubeconfig(kubeconfigFiles("", home), "foo-third", administrator(t, "https://10.77.0.5:6443"))).To(Succeed())
 	g.Expect(owner(given)).To(Equal(want))
+}
+
+func TestContextsOfClustersWithTheSameName(t *testing.T) {
+	g := NewWithT(t)
+	config := validConfig(t.TempDir())
+	g.Expect(config.Context()).To(Equal("foo-demo"))
+	config.Namespace = "team-a"
+	g.Expect(config.Context()).To(Equal("foo-demo.team-a"))
+}
+
+func TestLockedKubeconfig(t *testing.T) {
+	g := NewWithT(t)
+	file := filepath.Join(t.TempDir(), "config")
+	lock := file + ".lock"
+	g.Expect(os.WriteFile(lock, nil, 0o600)).To(Succeed())
+	err := mergeKubeconfig(KubeconfigFiles(file), "foo-demo", administrator(t, "https://a"))
+	g.Expect(err).To(MatchError(And(ContainSubstring(lock), ContainSubstring("another program is changing it: if there is none, remove that file"))))
+	g.Expect(file).NotTo(BeAnExistingFile())
+
+	// The other program adds an entry and ends.
+	var other errgroup.Group
+	other.Go(func() error {
+		config := clientcmdapi.NewConfig()
+		config.Clusters["other"] = &clientcmdapi.Cluster{Server: "https://other"}
+		return errors.Join(clientcmd.WriteToFile(*config, file), os.Remove(lock))
+	})
+	g.Eventually(func() error { return mergeKubeconfig(KubeconfigFiles(file), "foo-demo", administrator(t, "https://a")) }).Should(Succeed())
+	g.Expect(other.Wait()).To(Succeed())
+	merged, err := clientcmd.LoadFromFile(file)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(merged.Clusters).To(And(HaveKey("other"), HaveKey("foo-demo")))
+}
+
+// Clusters that are created at the same time are all in the kubeconfig afterwards.
+func TestKubeconfigIsMergedByOneCommandAtATime(t *testing.T) {
+	g := NewWithT(t)
+	config := validConfig(t.TempDir())
+	file := filepath.Join(t.TempDir(), "config")
+	content := administrator(t, "https://a")
+	var all errgroup.Group
+	const count = 20
+	for number := range count {
+		all.Go(func() error {
+			return config.exclusively(t.Context(), io.Discard, func() error {
+				return mergeKubeconfig(KubeconfigFiles(file), fmt.Sprintf("foo-%d", number), content)
+			})
+		})
+	}
+	g.Expect(all.Wait()).To(Succeed())
+	merged, err := clientcmd.LoadFromFile(file)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(merged.Contexts).To(HaveLen(count))
 }

@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/supervisor"
@@ -36,7 +38,7 @@ const (
 type printer struct {
 	mu  sync.Mutex
 	out io.Writer
-	// width of the terminal; 0 if the output is no terminal.
+	// width of the terminal; 0 if the output is no terminal, or one without control sequences.
 	width   int
 	colors  bool
 	began   time.Time
@@ -44,10 +46,13 @@ type printer struct {
 	waiting string
 }
 
+// newPrinter returns a printer. From then on, this program does not end halfway because nobody reads
+// its output any more, as head does.
 func newPrinter(out io.Writer) *printer {
+	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE)
 	now := time.Now()
 	p := &printer{out: out, began: now, last: now}
-	if file, ok := out.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+	if file, ok := out.(*os.File); ok && term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb" {
 		if width, _, err := term.GetSize(int(file.Fd())); err == nil {
 			p.width, p.colors = width, os.Getenv("NO_COLOR") == ""
 		}

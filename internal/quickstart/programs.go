@@ -227,7 +227,8 @@ func cloudReady(ctx context.Context, config Config) error {
 	return connection.Close()
 }
 
-// writeEnvironment writes shell variables that other programs need to use the started programs.
+// writeEnvironment writes shell variables that other programs need to use the started programs. Some
+// wait for the file.
 func writeEnvironment(config Config) error {
 	content := fmt.Sprintf("MANAGEMENT_KUBECONFIG=%s\nFOO_CLOUD_ENDPOINT=%s\nFOO_CLOUD_TOKEN_FILE=%s\nFOO_STATE_DIR=%s\nFOO_LOG_DIR=%s\nFOO_PID_DIR=%s\nKUBERNETES_VERSION=%s\n",
 		config.managementKubeconfig(), config.cloudEndpoint(), config.cloudToken(), config.StateDir, config.logDir(), config.pidDir(), config.KubernetesVersion)
@@ -237,10 +238,5 @@ func writeEnvironment(config Config) error {
 	if config.Management {
 		content += fmt.Sprintf("FOO_CLUSTERCTL_CONFIG=%s\nFOO_PODS_KUBECONFIG=%s\n", config.clusterctlConfig(), config.workloadKubeconfig())
 	}
-	path := config.environmentFile()
-	if err := os.WriteFile(path+".new", []byte(content), 0o600); err != nil {
-		return err
-	}
-	// The rename ensures that nobody who waits for the file reads half of it.
-	return os.Rename(path+".new", path)
+	return replaceFile(config.environmentFile(), []byte(content))
 }

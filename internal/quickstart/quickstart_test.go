@@ -7,8 +7,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -16,6 +18,7 @@ import (
 
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/types"
+	"k8s.io/client-go/rest"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/quickstart/progress"
 	"github.com/capfoo/cluster-api-provider-foo/internal/supervisor"
@@ -239,6 +242,61 @@ func TestStateFolder(t *testing.T) {
 		_, err := openState(config)
 		NewWithT(t).Expect(err).To(invalid("no kept state"))
 	})
+}
+
+// What could not be deleted is not said to be deleted.
+func TestFailedTeardown(t *testing.T) {
+	g := NewWithT(t)
+	config := validConfig(t.TempDir())
+	config.BinDir = t.TempDir()
+	g.Expect(os.WriteFile(config.program("foocloud"), []byte("#!/bin/sh\necho broken\nexit 1\n"), 0o700)).To(Succeed())
+	state, err := openState(config)
+	g.Expect(err).NotTo(HaveOccurred())
+	defer state.close()
+	for _, outcome := range []outcome{failed, succeeded} {
+		var out bytes.Buffer
+		g.Expect(state.leave(t.Context(), newPrinter(&out), outcome)).To(MatchError(And(
+			ContainSubstring("broken"), ContainSubstring("retry with: "+config.program("foo")+" quickstart delete --state-dir "+config.StateDir))))
+		g.Expect(out.String()).To(BeEmpty())
+	}
+}
+
+// A program whose output is closed goes on. The test runs itself, since it would end otherwise.
+func TestPrinterWithAClosedOutput(t *testing.T) {
+	const variable = "FOO_TEST_PROOF"
+	g := NewWithT(t)
+	if proof := os.Getenv(variable); proof != "" {
+		say := newPrinter(os.Stdout)
+		say.done("one")
+		say.done("two")
+		g.Expect(os.WriteFile(proof, nil, 0o600)).To(Succeed())
+		os.Exit(0)
+	}
+	reader, writer, err := os.Pipe()
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(reader.Close()).To(Succeed())
+	defer func() { _ = writer.Close() }()
+	proof := filepath.Join(t.TempDir(), "proof")
+	command := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
+	command.Env, command.Stdout = append(os.Environ(), variable+"="+proof), writer
+	g.Expect(command.Run()).To(Succeed())
+	g.Expect(proof).To(BeAnExistingFile())
+}
+
+// Images that are still being loaded do not hold up the report of a failure.
+func TestFailureEndsTheLoadingOfImages(t *testing.T) {
+	g := NewWithT(t)
+	config := validConfig(t.TempDir())
+	config.BinDir, config.Management = t.TempDir(), true
+	g.Expect(os.MkdirAll(filepath.Join(config.repositoryDir(), "images"), 0o700)).To(Succeed())
+	g.Expect(os.WriteFile(filepath.Join(config.repositoryDir(), "images", "one.tar"), nil, 0o600)).To(Succeed())
+	g.Expect(os.WriteFile(config.program("foocloud"), []byte("#!/bin/sh\nexec sleep 1000\n"), 0o700)).To(Succeed())
+	ended := make(chan error, 1)
+	go func() {
+		broken := &rest.Config{Host: "https://127.0.0.1:1", TLSClientConfig: rest.TLSClientConfig{CAFile: "/nowhere"}}
+		ended <- workload(t.Context(), config, broken, newPrinter(io.Discard))
+	}()
+	g.Eventually(ended, time.Minute).Should(Receive(MatchError(ContainSubstring("/nowhere"))))
 }
 
 func TestPrinterRepeatsWhatItWaitsFor(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/cli-runtime/pkg/printers"
 	"k8s.io/client-go/rest"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -46,10 +47,12 @@ func Run(ctx context.Context, config Config, out io.Writer) error {
 
 	say := newPrinter(out)
 	talking, hush := context.WithCancel(ctx)
-	defer hush()
 	go say.repeatWaiting(talking)
 	sup := supervisor.New(supervisor.Options{LogDir: config.logDir(), PIDDir: config.pidDir(), ReadyTimeout: config.Timeout, Notify: say.process})
 
+	// Whatever the caller prints starts on an empty line.
+	defer say.end()
+	defer hush()
 	runErr := work(ctx, config, sup, say)
 	end := succeeded
 	if runErr != nil && ctx.Err() == nil {
@@ -114,12 +117,18 @@ func workload(ctx context.Context, config Config, management *rest.Config, say *
 		_, err := io.WriteString(say.out, "\n"+managementSteps(config))
 		return err
 	}
-	var loading errgroup.Group
+	var origin origin
+	var reached []progress.Reached
+	// If one fails, the other ends too.
+	group, groupCtx := errgroup.WithContext(ctx)
 	if config.Management {
-		loading.Go(func() error { return loadImages(ctx, config) })
+		group.Go(func() error { return loadImages(groupCtx, config) })
 	}
-	origin, reached, err := createWorkload(ctx, config, management, say)
-	if err := errors.Join(err, loading.Wait()); err != nil {
+	group.Go(func() (err error) {
+		origin, reached, err = createWorkload(groupCtx, config, management, say)
+		return err
+	})
+	if err := group.Wait(); err != nil {
 		return err
 	}
 	shown := report{config: config}
@@ -138,19 +147,13 @@ func workload(ctx context.Context, config Config, management *rest.Config, say *
 // createWorkload creates the workload cluster, or finds it, and returns once it is available, with
 // the milestones that it has reached since.
 func createWorkload(ctx context.Context, config Config, management *rest.Config, say *printer) (origin, []progress.Reached, error) {
-	live, err := newClient(management)
-	if err != nil {
-		return found, nil, err
-	}
 	watching, stopWatching := context.WithCancel(ctx)
 	defer stopWatching()
-	observed, err := observeManagement(watching, management, config.Namespace)
+	follower, err := newFollower(watching, config, management, say)
 	if err != nil {
 		return found, nil, err
 	}
-	say.restart()
-	follower := &follower{config: config, say: say, live: live, management: observed, began: time.Now()}
-	origin, err := applyTemplate(ctx, config, live, say)
+	origin, err := applyTemplate(ctx, config, follower.live, say)
 	if err != nil {
 		return origin, nil, err
 	}
@@ -179,7 +182,7 @@ const (
 // applyTemplate creates the objects of the cluster. A cluster from an earlier run is left as it is.
 func applyTemplate(ctx context.Context, config Config, live client.Client, say *printer) (origin, error) {
 	existing := &clusterv1.Cluster{}
-	err := live.Get(ctx, client.ObjectKey{Namespace: config.Namespace, Name: config.ClusterName}, existing)
+	err := live.Get(ctx, config.key(), existing)
 	if err == nil {
 		say.note("Cluster %s already exists and is left as it is.", config.ClusterName)
 		return found, nil
@@ -271,7 +274,7 @@ func showEnd(log string, say *printer) {
 		if len(line) > logWidth {
 			line = line[:logWidth] + "..."
 		}
-		say.note("  %s", line)
+		say.note("  %s", printers.EscapeTerminal(line)) // an instance writes its log itself
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -35,10 +36,12 @@ type settings struct {
 	Bridge      string `json:"bridge"`
 	ClusterName string `json:"clusterName"`
 	Namespace   string `json:"namespace"`
+	// CloudConfig may change.
+	CloudConfig string `json:"cloudConfig,omitempty"`
 }
 
 func (c Config) settings() settings {
-	return settings{Network: c.Network, Bridge: c.Bridge, ClusterName: c.ClusterName, Namespace: c.Namespace}
+	return settings{Network: c.Network, Bridge: c.Bridge, ClusterName: c.ClusterName, Namespace: c.Namespace, CloudConfig: c.CloudConfig}
 }
 
 // outcome is the result of the quickstart's work.
@@ -69,25 +72,48 @@ func openState(config Config) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
+	s := &state{config: config, lock: lock}
+	if err := s.prepare(); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// prepare makes the folder ready for a run.
+func (s *state) prepare() error {
+	config := s.config
 	if !config.Resume {
 		if err := os.RemoveAll(config.logDir()); err != nil { // of an earlier run that failed
-			return nil, err
+			return err
 		}
 	}
 	// Anyone waiting for the file must wait until this run is up.
 	if err := os.RemoveAll(config.environmentFile()); err != nil {
-		return nil, err
+		return err
 	}
 	for _, dir := range []string{config.logDir(), config.pidDir()} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	content, err := json.MarshalIndent(config.settings(), "", "  ")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return &state{config: config, lock: lock}, os.WriteFile(filepath.Join(config.StateDir, marker), append(content, '\n'), 0o600)
+	return replaceFile(filepath.Join(config.StateDir, marker), append(content, '\n'))
+}
+
+// unfinished ends the name of a file that is being written.
+const unfinished = ".new"
+
+// replaceFile writes a file that only its owner can read. At any time, and also if the disk is full,
+// it has the old content or all of the new.
+func replaceFile(path string, content []byte) error {
+	if err := os.WriteFile(path+unfinished, content, 0o600); err != nil {
+		return errors.Join(err, os.RemoveAll(path+unfinished))
+	}
+	return os.Rename(path+unfinished, path)
 }
 
 func checkState(config Config) error {
@@ -104,13 +130,15 @@ func checkState(config Config) error {
 		return wrong.err()
 	}
 	kept, err := readSettings(config.StateDir)
+	same := kept
+	same.CloudConfig = config.CloudConfig
 	switch {
 	case err != nil:
 		wrong.add("--state-dir %s: the folder is not empty and is not a state folder (%v); choose another one", config.StateDir, err)
 	case !config.Resume:
 		wrong.add("--state-dir %s holds the state of an earlier run; continue it with --resume, or remove it with: %s quickstart delete --state-dir %s",
 			config.StateDir, config.program("foo"), config.StateDir)
-	case kept != config.settings():
+	case same != config.settings():
 		wrong.add("--resume: the kept state has --network %s --bridge %s --cluster-name %s --namespace %s; use the same values",
 			kept.Network, kept.Bridge, kept.ClusterName, kept.Namespace)
 	}
@@ -133,7 +161,7 @@ func lockState(dir string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if err := tryLock(lock); err != nil {
 		_ = lock.Close()
 		return nil, &InvalidError{Problems: []string{fmt.Sprintf("--state-dir %s: another quickstart is running on it (%v)", dir, err)}}
 	}
@@ -142,6 +170,24 @@ func lockState(dir string) (*os.File, error) {
 		return nil, errors.Join(err, lock.Close())
 	}
 	return lock, nil
+}
+
+// How often, and after which pauses, locking is tried.
+const (
+	lockTries = 10
+	lockPause = 20 * time.Millisecond
+)
+
+// tryLock locks a file. It tries more than once, because commands that look for the owner of the
+// state folder hold the lock for a moment.
+func tryLock(file *os.File) error {
+	for try := 1; ; try++ {
+		err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if try == lockTries || !errors.Is(err, unix.EWOULDBLOCK) {
+			return err
+		}
+		time.Sleep(lockPause)
+	}
 }
 
 func writePID(file *os.File) error {
@@ -154,13 +200,30 @@ func (s *state) close() { _ = s.lock.Close() }
 // remove deletes everything that the cloud created, and then the state folder. No program may still
 // be using it.
 func (s *state) remove(ctx context.Context) error {
-	if err := destroyCloud(ctx, s.config); err != nil {
-		// Without the folder's records, nobody could find what the cloud left behind.
-		return fmt.Errorf("%w; the state folder %s is kept; retry with: %s quickstart delete --state-dir %s",
-			err, s.config.StateDir, s.config.program("foo"), s.config.StateDir)
+	if err := s.destroyCloud(ctx); err != nil {
+		return err
+	}
+	// With the marker to the end, a removal that was interrupted or failed can be repeated.
+	if err := s.removeAllBut(marker); err != nil {
+		return err
 	}
 	s.close()
 	return os.RemoveAll(s.config.StateDir)
+}
+
+// removeAllBut removes what is in the state folder, except for these entries.
+func (s *state) removeAllBut(names ...string) error {
+	entries, err := os.ReadDir(s.config.StateDir)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, entry := range entries {
+		if !slices.Contains(names, entry.Name()) {
+			errs = append(errs, os.RemoveAll(filepath.Join(s.config.StateDir, entry.Name())))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // leave keeps or removes the state folder, as the user chose, after all programs have stopped.
@@ -170,8 +233,11 @@ func (s *state) leave(ctx context.Context, say *printer, outcome outcome) error 
 		say.note("Kept %s. Continue with: %s quickstart --resume --state-dir %s", s.config.StateDir, s.config.program("foo"), s.config.StateDir)
 		return nil
 	case outcome == failed:
+		if err := s.removeAllButLogs(ctx); err != nil {
+			return err
+		}
 		say.note("The logs are in %s. Everything else has been deleted.", s.config.logDir())
-		return s.removeAllButLogs(ctx)
+		return nil
 	}
 	if err := s.remove(ctx); err != nil {
 		return err
@@ -184,20 +250,10 @@ func (s *state) leave(ctx context.Context, say *printer, outcome outcome) error 
 // folder as empty.
 func (s *state) removeAllButLogs(ctx context.Context) error {
 	s.keepConsoles()
-	if err := destroyCloud(ctx, s.config); err != nil {
+	if err := s.destroyCloud(ctx); err != nil {
 		return err
 	}
-	entries, err := os.ReadDir(s.config.StateDir)
-	if err != nil {
-		return err
-	}
-	var errs []error
-	for _, entry := range entries {
-		if !slices.Contains(leftAfterFailure, entry.Name()) {
-			errs = append(errs, os.RemoveAll(filepath.Join(s.config.StateDir, entry.Name())))
-		}
-	}
-	return errors.Join(errs...)
+	return s.removeAllBut(leftAfterFailure...)
 }
 
 // The cloud keeps the output of an instance here.
@@ -220,7 +276,7 @@ func (s *state) keepConsoles() {
 }
 
 // leftAfterFailure lists what removeAllButLogs keeps.
-var leftAfterFailure = []string{marker, lockFile, logFolder, pidFolder, backgroundLog}
+var leftAfterFailure = []string{marker, marker + unfinished, lockFile, logFolder, pidFolder, backgroundLog}
 
 // free reports whether a folder is empty, or holds only what removeAllButLogs keeps.
 func free(entries []os.DirEntry) bool {
@@ -230,15 +286,18 @@ func free(entries []os.DirEntry) bool {
 			return false
 		}
 		// Only this program writes these.
-		hasMarker = hasMarker || entry.Name() == marker || entry.Name() == backgroundLog
+		hasMarker = hasMarker || slices.Contains([]string{marker, marker + unfinished, backgroundLog}, entry.Name())
 	}
 	return hasMarker || len(entries) == 0
 }
 
-func destroyCloud(ctx context.Context, config Config) error {
-	output, err := exec.CommandContext(ctx, config.program("foocloud"), "destroy", "--yes", "--state-dir="+config.cloudDir()).CombinedOutput()
+// destroyCloud deletes everything that the cloud created. If that fails, the state folder must stay:
+// without its records, nobody could find what the cloud left behind.
+func (s *state) destroyCloud(ctx context.Context) error {
+	output, err := exec.CommandContext(ctx, s.config.program("foocloud"), "destroy", "--yes", "--state-dir="+s.config.cloudDir()).CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("delete the cloud's instances and networks: %w: %s", err, strings.TrimSpace(string(output)))
+		return fmt.Errorf("delete the cloud's instances and networks: %w: %s; the state folder %s is kept; retry with: %s quickstart delete --state-dir %s",
+			err, strings.TrimSpace(string(output)), s.config.StateDir, s.config.program("foo"), s.config.StateDir)
 	}
 	return nil
 }
