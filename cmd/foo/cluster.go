@@ -137,35 +137,41 @@ func newDeleteClusterCommand() *cobra.Command {
 		Use: "cluster NAME", Short: "Delete a cluster; with the last one, the management cluster goes too",
 		Example: "  foo delete cluster demo",
 	}, &config, func(ctx context.Context, out io.Writer) error {
-		return deleteCluster(ctx, config, quickstart.KubeconfigFiles(kubeconfig), keep, out)
+		files := quickstart.KubeconfigFiles(kubeconfig)
+		if err := deleteCluster(ctx, config, files, out); err != nil {
+			return err
+		}
+		if !keep {
+			if err := removeUnused(ctx, config, out); err != nil {
+				return err
+			}
+		}
+		// It comes last, so that an interrupted command can be repeated.
+		return quickstart.RemoveKubeconfig(ctx, config, files, out)
 	})
 	addKubeconfigFlag(command, &kubeconfig)
 	command.Flags().BoolVar(&keep, "keep-management", false, "Keep the management cluster even if no cluster is left.")
 	return command
 }
 
-// deleteCluster deletes a cluster, the management cluster if it is the last one and shall not be kept,
-// and at last the cluster's entry in the user's kubeconfig. That entry makes an interrupted deletion
-// continue when it is repeated.
-func deleteCluster(ctx context.Context, config quickstart.Config, files clientcmd.ConfigAccess, keep bool, out io.Writer) error {
+// deleteCluster deletes a cluster. It accepts one that an interrupted command has deleted, but not yet
+// removed from the user's kubeconfig.
+func deleteCluster(ctx context.Context, config quickstart.Config, files clientcmd.ConfigAccess, out io.Writer) error {
 	err := quickstart.DeleteCluster(ctx, config, out)
 	if quickstart.IsMissing(err) && quickstart.InKubeconfig(config, files) {
 		_, _ = fmt.Fprintf(out, "Cluster %s has been deleted before.\n", config.ClusterName)
-		err = nil
+		return nil
 	}
-	if err != nil {
-		return err
+	return err
+}
+
+// removeUnused removes the management cluster if it has no clusters.
+func removeUnused(ctx context.Context, config quickstart.Config, out io.Writer) error {
+	removed, err := quickstart.RemoveUnused(ctx, config, out)
+	if removed {
+		_, _ = fmt.Fprintln(out, "It was the last cluster: the management cluster and the cloud are deleted too.")
 	}
-	if !keep {
-		removed, err := quickstart.RemoveUnused(ctx, config, out)
-		if err != nil {
-			return err
-		}
-		if removed {
-			_, _ = fmt.Fprintln(out, "It was the last cluster: the management cluster and the cloud are deleted too.")
-		}
-	}
-	return quickstart.RemoveKubeconfig(ctx, config, files, out)
+	return err
 }
 
 func newStartCommand() *cobra.Command {

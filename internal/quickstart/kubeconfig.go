@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -178,22 +177,20 @@ func lockFiles(paths []string) (unlock func(), err error) {
 
 // lockOne makes the file that locks a kubeconfig. While another program has it, lockOne tries again.
 func lockOne(path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return err
 	}
-	for try := 1; ; try++ {
+	err := patiently(os.ErrExist, func() error {
 		file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL, 0)
-		if err == nil {
-			return file.Close()
-		}
-		if !errors.Is(err, os.ErrExist) {
+		if err != nil {
 			return err
 		}
-		if try == lockTries {
-			return fmt.Errorf("%w; another program is changing it: if there is none, remove that file", err)
-		}
-		time.Sleep(lockPause)
+		return file.Close()
+	})
+	if errors.Is(err, os.ErrExist) {
+		return fmt.Errorf("%w; another program is changing it: if there is none, remove that file", err)
 	}
+	return err
 }
 
 // mergeKubeconfig makes the cluster of a kubeconfig the current context of the user's kubeconfig,

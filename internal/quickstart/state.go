@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 // marker is the file that marks a state folder. Without it, nothing in the folder is ever touched.
@@ -161,7 +162,9 @@ func lockState(dir string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := tryLock(lock); err != nil {
+	// Commands that look for the owner of the state folder hold the lock for a moment.
+	err = patiently(unix.EWOULDBLOCK, func() error { return unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) })
+	if err != nil {
 		_ = lock.Close()
 		return nil, &InvalidError{Problems: []string{fmt.Sprintf("--state-dir %s: another quickstart is running on it (%v)", dir, err)}}
 	}
@@ -172,22 +175,20 @@ func lockState(dir string) (*os.File, error) {
 	return lock, nil
 }
 
-// How often, and after which pauses, locking is tried.
+// How long locking is tried, and after which pauses.
 const (
-	lockTries = 10
+	lockWait  = 200 * time.Millisecond
 	lockPause = 20 * time.Millisecond
 )
 
-// tryLock locks a file. It tries more than once, because commands that look for the owner of the
-// state folder hold the lock for a moment.
-func tryLock(file *os.File) error {
-	for try := 1; ; try++ {
-		err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		if try == lockTries || !errors.Is(err, unix.EWOULDBLOCK) {
-			return err
-		}
-		time.Sleep(lockPause)
-	}
+// patiently repeats an attempt that fails because something is busy for a moment.
+func patiently(busy error, try func() error) error {
+	var err error
+	_ = wait.PollUntilContextTimeout(context.Background(), lockPause, lockWait, true, func(context.Context) (bool, error) {
+		err = try()
+		return !errors.Is(err, busy), nil
+	})
+	return err
 }
 
 func writePID(file *os.File) error {
