@@ -18,6 +18,8 @@ const (
 	// runSize and tempSize limit the file systems in memory.
 	runSize  = "256m"
 	tempSize = "1g"
+	// kernelLog is where the kubelet reads which processes the kernel has killed.
+	kernelLog = "/dev/kmsg"
 )
 
 // Enter prepares the instance and replaces this program by `foonode init`. It returns only if that
@@ -37,6 +39,9 @@ func Enter() error {
 	if err := os.Chmod("/tmp", os.ModeSticky|0o777); err != nil {
 		return fmt.Errorf("permissions of /tmp: %w", err)
 	}
+	if err := provideKernelLog(kernelLog, "/dev/null"); err != nil {
+		return fmt.Errorf("kernel log: %w", err)
+	}
 	instance, err := describe(contract.IdentityDir, os.Getenv(contract.AddressVariable))
 	if err != nil {
 		return err
@@ -53,6 +58,18 @@ func Enter() error {
 	}
 	err = unix.Exec(program, []string{contract.AgentName, "init"}, append(os.Environ(), contract.EndVariable+"=true"))
 	return fmt.Errorf("start %s: %w", program, err)
+}
+
+// provideKernelLog puts an empty device where the kubelet, which does not start without one, looks
+// for the kernel log. Nodes that give privileged containers none of their devices do not have it.
+func provideKernelLog(path, empty string) error {
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		return err
+	}
+	return unix.Mount(empty, path, "", unix.MS_BIND, "")
 }
 
 // Fail leaves a message about what keeps the instance from starting where Kubernetes looks for it.
