@@ -344,6 +344,12 @@ images: native ## Write the images for this machine's architecture under bin/ima
 	@go run ./hack/release --version v0.1.0 --output $(BIN)/images --programs $(BIN)/native --architectures $(NATIVE) \
 		--node-versions $(KUBERNETES_VERSION)
 
+# Images of nodes with all versions, from which machines in a Kubernetes cluster start.
+.PHONY: node-images
+node-images: all-versions native
+	@go run ./hack/release --version v0.1.0 --output $(BIN)/node-images --programs $(BIN)/native --architectures $(NATIVE) \
+		--node-versions '$(KUBERNETES_VERSIONS)'
+
 # What a management cluster with Pods consists of: a clusterctl repository, and images.
 .PHONY: management
 management: programs native $(PROVIDERS) ## Build what `foo quickstart --management` installs

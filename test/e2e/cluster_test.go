@@ -50,6 +50,10 @@ type cluster struct {
 	*management
 	key        client.ObjectKey
 	kubeconfig string
+	// outer is the cluster whose Pods its machines are; nil if they are instances of the local cloud.
+	outer *outer
+	// workers is how many workers it has besides its control plane, where settled looks at all Nodes.
+	workers int
 	// workload is nil until the cluster is available.
 	workload client.Client
 }

@@ -125,7 +125,7 @@ func (c *cluster) settled(ctx context.Context, replicas int, version string) []c
 		c.expectBalanced(g, ctx, machines)
 		g.Expect(c.failureDomainsOfInstances(g, ctx)).To(Equal(failureDomainsOf(machines)), "Machines and instances differ in their zones")
 	}).WithContext(ctx).WithTimeout(rolledOut).Should(Succeed(), "the control plane does not settle at %d Machines of %s", replicas, version)
-	nodes := controlPlanesOf(c.nodesReady(ctx, replicas, 0))
+	nodes := controlPlanesOf(c.nodesReady(ctx, replicas, c.workers))
 	for _, node := range nodes {
 		Expect(node.Status.NodeInfo.KubeletVersion).To(Equal(version), "version of Node %s", node.Name)
 	}
@@ -178,7 +178,7 @@ func failureDomainsOf(machines []clusterv1.Machine) map[string]int {
 // zone.
 func (c *cluster) failureDomainsOfInstances(g Gomega, ctx context.Context) map[string]int {
 	zones := map[string]string{}
-	for _, one := range foocloud[[]instance](ctx, c.management, "instances") {
+	for _, one := range c.instancesInCloud(g, ctx) {
 		zones[one.ID] = one.Zone
 	}
 	found := map[string]int{}

@@ -104,7 +104,7 @@ func (c *cluster) deleted(ctx context.Context) {
 	c.kubectl(ctx, "--namespace="+c.key.Namespace, "delete", "cluster", c.key.Name)
 	Eventually(func(g Gomega) {
 		g.Expect(c.kubectl(ctx, "--namespace="+c.key.Namespace, "get", kinds("machinedeployments", "foomachinetemplates", "kubeadmconfigtemplates"), "--output=name")).To(BeEmpty())
-		g.Expect(foocloud[[]instance](ctx, c.management, "instances")).To(BeEmpty())
+		g.Expect(c.instancesInCloud(g, ctx)).To(BeEmpty())
 	}).WithContext(ctx).WithTimeout(clusterGone).Should(Succeed(), "something of the cluster is left")
 }
 

@@ -60,12 +60,13 @@ instanceTypes:
 - {name: small, cpus: 2, memory: 2Gi}
 - {name: medium, cpus: 2, memory: 4Gi}
 - {name: giant, cpus: 1000, memory: 2Gi}
+- {name: %s, cpus: 4, memory: 8Gi}
 - {name: %s, cpus: 2, memory: %d, disk: %d}
 tenants:
 - name: default
   quota: {cpus: %d}
 - name: %s
-`, narrowType, narrowMemory, narrowDisk, cpus, stranger), 0o600)).To(Succeed())
+`, outerType, narrowType, narrowMemory, narrowDisk, cpus, stranger), 0o600)).To(Succeed())
 	return path
 }
 

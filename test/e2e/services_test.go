@@ -19,12 +19,11 @@ import (
 )
 
 // hasServicesAndDNS expects that the Pods of the Deployment hello, and a Pod on each worker, reach
-// Services. The DNS Pods must answer through theirs.
+// Services and DNS.
 func (c *cluster) hasServicesAndDNS(ctx context.Context, workers int) {
 	GinkgoHelper()
-	var api, dns corev1.Service
+	var api corev1.Service
 	Expect(c.workload.Get(ctx, client.ObjectKey{Namespace: metav1.NamespaceDefault, Name: "kubernetes"}, &api)).To(Succeed())
-	Expect(c.workload.Get(ctx, client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: "kube-dns"}, &dns)).To(Succeed())
 	c.on(ctx, "--namespace=kube-system", "rollout", "status", "daemonset/kube-proxy")
 	c.on(ctx, "--namespace=kube-flannel", "rollout", "status", "daemonset/flannel")
 	By("connecting to the API server through its Service from a Pod on another Node, once kube-proxy routes it")
@@ -45,8 +44,13 @@ func (c *cluster) hasServicesAndDNS(ctx context.Context, workers int) {
 		}).WithContext(ctx).WithTimeout(clusterUp).Should(Equal([]string{api.Spec.ClusterIP, "kubernetes.default.svc.cluster.local"}), node.Name)
 		c.on(ctx, "delete", "pod", asking.Name)
 	}
+}
 
-	By("reaching the DNS Pods through a port of every Node")
+// hasNodePorts expects that this machine reaches the DNS Pods through a port of every Node.
+func (c *cluster) hasNodePorts(ctx context.Context, workers int) {
+	GinkgoHelper()
+	var dns corev1.Service
+	Expect(c.workload.Get(ctx, client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: "kube-dns"}, &dns)).To(Succeed())
 	before := dns.DeepCopy()
 	dns.Spec.Type = corev1.ServiceTypeNodePort
 	Expect(c.workload.Patch(ctx, &dns, client.MergeFrom(before))).To(Succeed())

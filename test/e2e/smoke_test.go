@@ -93,7 +93,10 @@ var _ = Describe("A cluster from the template", Ordered, Label("smoke"), func() 
 		Expect(ended.code).To(Equal(3), "kubectl exec must end with the exit code of the command")
 	}, NodeTimeout(clusterUp))
 
-	It("has Services and DNS", func(ctx SpecContext) { c.hasServicesAndDNS(ctx, 3) }, NodeTimeout(2*clusterUp))
+	It("has Services and DNS", func(ctx SpecContext) {
+		c.hasServicesAndDNS(ctx, 3)
+		c.hasNodePorts(ctx, 3)
+	}, NodeTimeout(2*clusterUp))
 
 	It("resizes a Pod in place", func(ctx SpecContext) {
 		resources := func(cpu, memory string) corev1.ResourceRequirements {

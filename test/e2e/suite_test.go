@@ -81,6 +81,8 @@ const (
 	needsMachines            = "needs:machines"
 	// needsImages is for stories whose machines run Foo's own images.
 	needsImages = "needs:images"
+	// needsNodeImages is for stories whose machines start from images of nodes with all versions.
+	needsNodeImages = "needs:node-images"
 	// needsManagement is for stories with a management cluster whose managers are Pods.
 	needsManagement = "needs:management"
 )

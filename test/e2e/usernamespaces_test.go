@@ -30,6 +30,7 @@ var _ = Describe("A cluster whose instances have user namespaces", Label("contai
 		c.on(ctx, append([]string{"create", "deployment", "hello", "--image=" + shellImage, "--replicas=4", "--"}, hello...)...)
 		c.deploymentReady(ctx, "hello", 4)
 		c.hasServicesAndDNS(ctx, 2)
+		c.hasNodePorts(ctx, 2)
 		for _, one := range foocloud[[]instance](ctx, m, "instances") {
 			users, err := os.ReadFile(fmt.Sprintf("/proc/%d/uid_map", instanceInit(one.ID)))
 			Expect(err).NotTo(HaveOccurred())

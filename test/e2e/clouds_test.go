@@ -1,0 +1,153 @@
+//go:build e2e
+
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Both kinds of cloud run the same stories.
+var _ = Describe("A cluster of instances of the local cloud", Ordered, Label("clouds", "local-cloud", "slow", needsAllVersions, needsNextRelease), func() {
+	describeLife("on-local", "", func(context.Context, *management) *outer { return nil })
+})
+
+var _ = Describe("A cluster of Pods of a Foo cluster", Ordered, Label("clouds", "kubernetes-cloud", "slow", needsAllVersions, needsNextRelease, needsNodeImages), func() {
+	describeLife("on-pods", "kubernetes", func(ctx context.Context, m *management) *outer { return m.newOuter(ctx, "outer") })
+})
+
+// describeLife describes the life of a cluster of a flavor whose machines are in some cloud. It has
+// three control plane machines and three workers most of the time.
+func describeLife(namespace, flavorName string, prepare func(context.Context, *management) *outer) {
+	var c *cluster
+	var where *outer
+	var keys *ledger
+	version := previousVersion
+
+	AfterEach(func(ctx SpecContext) {
+		if where != nil && CurrentSpecReport().Failed() {
+			where.show(ctx)
+		}
+	}, NodeTimeout(soon))
+
+	BeforeAll(func(ctx SpecContext) {
+		m := sharedManagement(ctx)
+		where = prepare(ctx, m)
+		m.namespace(ctx, namespace)
+	}, NodeTimeout(2*clusterUp))
+
+	It("comes up with 1 control plane machine and 3 workers", func(ctx SpecContext) {
+		m := sharedManagement(ctx)
+		began := time.Now()
+		c = m.newFlavor(ctx, client.ObjectKey{Namespace: namespace, Name: "one"}, flavor{
+			name: flavorName, shape: shape{controlPlanes: 1, workers: 3, version: version}, variables: []string{"FOO_CLUSTER_IDENTITY=" + outerIdentity},
+		})
+		c.outer, c.workers = where, 3
+		c.available(ctx)
+		nodes := c.nodesReady(ctx, 1, 3)
+		AddReportEntry("from apply to 1+3 Ready", time.Since(began).Round(100*time.Millisecond).String(), ReportEntryVisibilityAlways)
+		c.poolHas(ctx, workersOf(nodes))
+		c.settled(ctx, 1, version)
+	}, NodeTimeout(2*clusterUp))
+
+	It("has Pods that reach each other, Services and DNS", func(ctx SpecContext) {
+		c.on(ctx, append([]string{"create", "deployment", "hello", "--image=" + shellImage, "--replicas=4", "--"}, hello...)...)
+		c.deploymentReady(ctx, "hello", 4)
+		c.hasServicesAndDNS(ctx, 3)
+		c.on(ctx, "delete", "deployment", "hello")
+		c.withoutDNSPods(ctx)
+		keys = c.newLedger(ctx)
+	}, NodeTimeout(2*clusterUp))
+
+	It("grows to 3 control plane machines without losing a write", func(ctx SpecContext) {
+		expectNoGap(keys.during(ctx, func() {
+			c.scaleControlPlane(ctx, 3)
+			c.settled(ctx, 3, version)
+		}))
+	}, NodeTimeout(2*rolledOut))
+
+	It("scales its workers", func(ctx SpecContext) {
+		for _, workers := range []int{4, 2, 3} {
+			c.workers = workers
+			c.scaleWorkers(ctx, workers)
+			c.poolHas(ctx, workersOf(c.nodesReady(ctx, 3, workers)))
+		}
+	}, NodeTimeout(3*clusterUp))
+
+	It("rolls out a new version without losing a write", func(ctx SpecContext) {
+		expectNoGap(keys.during(ctx, func() {
+			version = currentVersion
+			c.upgradeControlPlane(ctx, version)
+			c.settled(ctx, 3, version)
+			revision := c.pool(Default, ctx).Status.Revision
+			c.kubectl(ctx, "--namespace="+namespace, "patch", "machinepool", "one-workers", "--type=merge",
+				`--patch={"spec":{"template":{"spec":{"version":"`+version+`"}}}}`)
+			c.poolRolled(ctx, revision, 3)
+		}))
+		for _, node := range c.nodesReady(ctx, 3, 3) {
+			Expect(node.Status.NodeInfo.KubeletVersion).To(Equal(version), node.Name)
+		}
+	}, NodeTimeout(3*rolledOut))
+
+	It("replaces a worker and a control plane machine that are lost", func(ctx SpecContext) {
+		c.healthChecked(ctx)
+		keys.during(ctx, func() {
+			lost := workersOf(c.nodesReady(ctx, 3, 3))[0]
+			c.lose(ctx, lost)
+			c.expectGone(ctx, lost)
+			c.poolHas(ctx, workersOf(c.nodesReady(ctx, 3, 3)))
+			lost = controlPlanesOf(c.nodesReady(ctx, 3, 3))[0]
+			c.lose(ctx, lost)
+			c.expectReplaced(ctx, 3, version, []string{lost.Spec.ProviderID})
+		})
+	}, NodeTimeout(2*rolledOut))
+
+	It("moves to another management cluster and back", func(ctx SpecContext) {
+		if where == nil {
+			Skip("the target has a local cloud of its own")
+		}
+		source := c.management
+		target := &management{state: filepath.Join(suiteDir, namespace), bridge: targetBridge}
+		target.program = startQuickstart(ctx, target.state, targetBridge, targetNetwork)
+		DeferCleanup(target.stop, NodeTimeout(clusterGone))
+		target.connect(ctx)
+		before := c.instancesInCloud(Default, ctx)
+		keys.during(ctx, func() {
+			for _, to := range []*management{target, source} {
+				output(command(ctx, "tools/clusterctl", "move", "--kubeconfig="+c.management.kubeconfig, "--to-kubeconfig="+to.kubeconfig, "--namespace="+namespace))
+				c.management = to
+				c.settled(ctx, 3, version)
+				c.poolHas(ctx, workersOf(c.nodesReady(ctx, 3, 3)))
+			}
+		})
+		Expect(providerIDsOfInstances(c.instancesInCloud(Default, ctx))).To(ConsistOf(providerIDsOfInstances(before)), "a move replaces no machine")
+	}, NodeTimeout(3*clusterUp))
+
+	It("is deleted, and leaves nothing in the cloud", func(ctx SpecContext) {
+		c.deleted(ctx)
+		if where != nil {
+			for _, kind := range []string{"pods", "services", "secrets"} {
+				Expect(where.on(ctx, "--namespace="+machinesNamespace, "get", kind, "--output=name", "--selector="+instanceLabel)).To(BeEmpty(), kind)
+			}
+		}
+	}, NodeTimeout(2*clusterGone))
+}
+
+// expectGone waits until a Node is no longer there.
+func (c *cluster) expectGone(ctx context.Context, node corev1.Node) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		var nodes corev1.NodeList
+		g.Expect(c.workload.List(ctx, &nodes)).To(Succeed())
+		g.Expect(namesOf(nodes.Items)).NotTo(ContainElement(node.Name))
+	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed(), "Node %s is not gone", node.Name)
+}

@@ -1,0 +1,219 @@
+//go:build e2e
+
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+)
+
+const (
+	// outerType is the type of instances that have room for several machines.
+	outerType = "outer"
+	// machinesNamespace is the tenant in config/kubernetes-cloud.
+	machinesNamespace = "foo-machines"
+	// outerIdentity is the identity for that tenant.
+	outerIdentity = "outer"
+	// instanceLabel and instanceAnnotation are on Pods that are machines.
+	instanceLabel      = "foocloud.cluster.x-k8s.io/kind"
+	instanceAnnotation = "foocloud.cluster.x-k8s.io/instance"
+)
+
+// outer is a Foo cluster whose Pods are machines of other clusters.
+type outer struct{ *cluster }
+
+// newOuter creates the outer cluster with 3 workers in as many zones, and sets it up as
+// docs/kubernetes-cloud.md describes.
+func (m *management) newOuter(ctx context.Context, namespace string) *outer {
+	GinkgoHelper()
+	m.namespace(ctx, namespace)
+	o := &outer{m.newCluster(ctx, client.ObjectKey{Namespace: namespace, Name: "outer"},
+		shape{controlPlanes: 1, workers: 3, version: currentVersion, workerType: outerType})}
+	o.available(ctx)
+	for _, node := range workersOf(o.nodesReady(ctx, 1, 3)) {
+		zone, _, _ := strings.Cut(strings.TrimPrefix(node.Spec.ProviderID, "foo:///"), "/")
+		o.on(ctx, "label", "node", node.Name, corev1.LabelTopologyZone+"="+zone)
+	}
+	for _, version := range []string{previousVersion, currentVersion} {
+		load := command(ctx, "foocloud", "image", "load", filepath.Join(bin, "node-images/images", "node-"+version+"-"+lastRelease+".tar"))
+		load.Env = append(load.Env, m.cloudEnv()...)
+		output(load)
+	}
+	o.on(ctx, "apply", "--kustomize="+o.tenant())
+	o.identify(ctx)
+	repeat(context.WithoutCancel(ctx), interval, o.assignAddresses)
+	return o
+}
+
+// tenant returns a copy of the tenant in config/kubernetes-cloud with a catalog of its own.
+func (o *outer) tenant() string {
+	GinkgoHelper()
+	folder := filepath.Join(suiteDir, "tenant")
+	Expect(os.CopyFS(folder, os.DirFS(filepath.Join(bin, "../config/kubernetes-cloud")))).To(Succeed())
+	images := ""
+	for _, version := range []string{previousVersion, currentVersion} {
+		images += fmt.Sprintf("    - {kubernetesVersion: %s, image: \"ghcr.io/capfoo/cluster-api-provider-foo/node:%s-%s\"}\n", version, version, lastRelease)
+	}
+	Expect(os.WriteFile(filepath.Join(folder, "catalog.yaml"), []byte(`apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: foo-cloud
+  namespace: `+machinesNamespace+`
+data:
+  cloud.yaml: |
+    instanceTypes:
+    - {name: small, cpus: 2, memory: 2Gi, requests: {cpu: 100m, memory: 300Mi}}
+    services: {type: LoadBalancer}
+    images:
+`+images), 0o600)).To(Succeed())
+	return folder
+}
+
+// identify creates the identity with which the manager uses the outer cluster.
+func (o *outer) identify(ctx context.Context) {
+	GinkgoHelper()
+	var account corev1.Secret
+	Eventually(func(g Gomega) {
+		g.Expect(o.workload.Get(ctx, client.ObjectKey{Namespace: machinesNamespace, Name: "foo-token"}, &account)).To(Succeed())
+		g.Expect(account.Data).To(HaveKey("token"))
+	}).WithContext(ctx).Should(Succeed(), "the service account has no token")
+	config, err := clientcmd.BuildConfigFromFlags("", o.kubeconfig)
+	Expect(err).NotTo(HaveOccurred())
+	const namespace = "infrastructure-foo-system"
+	Expect(client.IgnoreAlreadyExists(o.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}))).To(Succeed())
+	Expect(o.Create(ctx, &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: outerIdentity}, Type: infrav1.FooClusterIdentitySecretType,
+		Data: map[string][]byte{infrav1.FooClusterIdentityTokenKey: account.Data["token"]},
+	})).To(Succeed())
+	identity := &infrav1.FooClusterIdentity{ObjectMeta: metav1.ObjectMeta{Name: outerIdentity}, Spec: infrav1.FooClusterIdentitySpec{
+		Cloud: infrav1.CloudKubernetes, Endpoint: config.Host, CABundle: account.Data["ca.crt"], Tenant: machinesNamespace,
+		CredentialsRef:    infrav1.FooClusterIdentitySecretReference{Namespace: namespace, Name: outerIdentity},
+		AllowedNamespaces: infrav1.AllowedNamespaces{Selector: &metav1.LabelSelector{}},
+	}}
+	Expect(o.Create(ctx, identity)).To(Succeed())
+	Eventually(func(g Gomega) {
+		g.Expect(o.Get(ctx, client.ObjectKeyFromObject(identity), identity)).To(Succeed())
+		expectCondition(g, identity.Status.Conditions, infrav1.FooClusterIdentityReadyCondition, metav1.ConditionTrue)
+	}).WithContext(ctx).Should(Succeed())
+}
+
+// assignAddresses does what a controller for Services of type LoadBalancer does where there is no
+// provider of load balancers: it gives each the address of a node, on which kube-proxy then accepts
+// connections. This machine cannot reach the other addresses of Services.
+func (o *outer) assignAddresses(ctx context.Context) error {
+	var services corev1.ServiceList
+	if err := o.workload.List(ctx, &services, client.InNamespace(machinesNamespace)); err != nil {
+		return err
+	}
+	var nodes corev1.NodeList
+	if err := o.workload.List(ctx, &nodes); err != nil {
+		return err
+	}
+	var used []string
+	for _, service := range services.Items {
+		for _, ingress := range service.Status.LoadBalancer.Ingress {
+			used = append(used, ingress.IP)
+		}
+	}
+	for i := range services.Items {
+		service := &services.Items[i]
+		if service.Spec.Type != corev1.ServiceTypeLoadBalancer || len(service.Status.LoadBalancer.Ingress) > 0 {
+			continue
+		}
+		for _, node := range nodes.Items {
+			for _, address := range node.Status.Addresses {
+				// The port of the control plane is its own.
+				if address.Type != corev1.NodeInternalIP || isControlPlane(node) || slices.Contains(used, address.Address) {
+					continue
+				}
+				used = append(used, address.Address)
+				service.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{IP: address.Address}}
+				return o.workload.Status().Update(ctx, service)
+			}
+		}
+	}
+	return nil
+}
+
+// machinePods returns the Pods that are machines.
+func (o *outer) machinePods(g Gomega, ctx context.Context) []corev1.Pod {
+	var list corev1.PodList
+	g.Expect(o.workload.List(ctx, &list, client.InNamespace(machinesNamespace), client.MatchingLabels{instanceLabel: "instance"})).To(Succeed())
+	return list.Items
+}
+
+// instanceIn returns the instance that a Pod is.
+func instanceIn(g Gomega, pod *corev1.Pod) instance {
+	one := instance{}
+	g.Expect(json.Unmarshal([]byte(pod.Annotations[instanceAnnotation]), &one)).To(Succeed())
+	return one
+}
+
+// instancesInCloud returns all instances of the cloud that the cluster's machines are in.
+func (c *cluster) instancesInCloud(g Gomega, ctx context.Context) []instance {
+	if c.outer == nil {
+		return foocloud[[]instance](ctx, c.management, "instances")
+	}
+	var found []instance
+	for _, pod := range c.outer.machinePods(g, ctx) {
+		one := instanceIn(g, &pod)
+		// Where it really is, whatever was asked for.
+		one.Zone = pod.Labels[corev1.LabelTopologyZone]
+		found = append(found, one)
+	}
+	return found
+}
+
+// podOf returns the Pod that is the machine of a Node.
+func (o *outer) podOf(ctx context.Context, node corev1.Node) *corev1.Pod {
+	GinkgoHelper()
+	pods := o.machinePods(Default, ctx)
+	index := slices.IndexFunc(pods, func(pod corev1.Pod) bool { return instanceIn(Default, &pod).ProviderID == node.Spec.ProviderID })
+	Expect(index).To(BeNumerically(">=", 0), "no Pod is the machine of Node %s", node.Name)
+	return &pods[index]
+}
+
+// lose takes the machine of a Node away without asking Cluster API.
+func (c *cluster) lose(ctx context.Context, node corev1.Node) {
+	GinkgoHelper()
+	if c.outer == nil {
+		c.deleteInstance(ctx, filepath.Base(node.Spec.ProviderID))
+		return
+	}
+	c.outer.on(ctx, "--namespace="+machinesNamespace, "delete", "pod", c.outer.podOf(ctx, node).Name, "--force", "--grace-period=0")
+}
+
+// show adds the outer cluster to the report of a story that fails.
+func (o *outer) show(ctx context.Context) {
+	report := func(title string, args ...string) {
+		AddReportEntry("outer cluster: "+title, ReportEntryVisibilityFailureOrVerbose,
+			"\n"+o.said(ctx, kubectl(), append([]string{"--kubeconfig=" + o.kubeconfig, "--namespace=" + machinesNamespace}, args...)...))
+	}
+	report("objects", "get", "pods,services,secrets,poddisruptionbudgets", "--output=wide")
+	report("events", "get", "events", "--sort-by=.metadata.creationTimestamp")
+	var list corev1.PodList
+	if err := o.workload.List(ctx, &list, client.InNamespace(machinesNamespace)); err != nil {
+		AddReportEntry("outer cluster: "+err.Error(), ReportEntryVisibilityFailureOrVerbose)
+	}
+	for _, pod := range list.Items {
+		report("console of "+pod.Name, "logs", pod.Name, "--tail=40")
+		report("kubelet of "+pod.Name, "exec", pod.Name, "--", "tail", "--lines=20", "/var/log/kubelet.log")
+	}
+}
