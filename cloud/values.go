@@ -259,8 +259,8 @@ type Instance struct {
 	Draining bool `json:"draining,omitempty"`
 	// Interruptible as requested.
 	Interruptible bool `json:"interruptible,omitempty"`
-	// ReclaimAt is when the cloud reclaims an interruptible instance. The instance stops then and
-	// is gone soon after. Nil while the cloud has not given notice; a notice is never withdrawn.
+	// ReclaimAt is when the cloud reclaims an instance: an interruptible one, or any whose host is
+	// going away. The instance stops then and is gone soon after. Nil while the cloud has not given notice; a notice is never withdrawn.
 	ReclaimAt *time.Time `json:"reclaimAt,omitempty"`
 	// CreatedAt is when it was ordered.
 	CreatedAt time.Time `json:"createdAt"`

@@ -20,6 +20,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
@@ -180,6 +181,63 @@ pods: {tolerations: [{operator: Exists}], nodeSelector: {pool: foo}, storageClas
 	g.Eventually(func() error { return c.DeleteInstance(t.Context(), made.ID) }, soon).Should(MatchError(cloud.IsNotFound, "a NotFoundError"))
 	_, err = c.secrets().Get(t.Context(), pod.Name, metav1.GetOptions{})
 	g.Expect(isGone(err)).To(BeTrue())
+}
+
+func TestBackendsAreProbed(t *testing.T) {
+	g := NewWithT(t)
+	c := managed(t, tenantOf(t, offer))
+	_, err := c.EnsureLoadBalancer(t.Context(), cloud.LoadBalancerSpec{Name: "api", Port: 6443, TargetPort: 7443, Selector: template().Tags})
+	g.Expect(err).NotTo(HaveOccurred())
+	service := func() *corev1.Service {
+		found, err := c.services().Get(t.Context(), serviceObject("api"), metav1.GetOptions{})
+		g.Expect(err).NotTo(HaveOccurred())
+		return found
+	}
+	for _, name := range []string{"first", "second"} {
+		g.Expect(service().Spec.PublishNotReadyAddresses).To(BeTrue(), "before "+name)
+		made, err := c.EnsureInstance(t.Context(), orderOf(name))
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Eventually(func(g Gomega) {
+			pod, err := c.pods().Get(t.Context(), podOf(made.ID), metav1.GetOptions{})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(pod.Spec.Containers[0].ReadinessProbe.HTTPGet.Port.IntValue()).To(Equal(7443))
+			g.Expect(isReady(*pod)).To(BeTrue())
+		}, soon).Should(Succeed())
+	}
+	g.Expect(service().Spec.PublishNotReadyAddresses).To(BeFalse(), "the second backend must not get connections before it is ready")
+
+	other := orderOf("worker")
+	other.Tags = cloud.Tags{"cluster": "two"}
+	made, err := c.EnsureInstance(t.Context(), other)
+	g.Expect(err).NotTo(HaveOccurred())
+	pod, err := c.pods().Get(t.Context(), podOf(made.ID), metav1.GetOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(pod.Spec.Containers[0].ReadinessProbe).To(BeNil(), "no load balancer uses it")
+}
+
+func TestDrainOfANode(t *testing.T) {
+	g := NewWithT(t)
+	node := outerNode("zone-d")
+	_, err := outer.client.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() {
+		_ = outer.client.CoreV1().Nodes().Delete(context.WithoutCancel(t.Context()), "zone-d", metav1.DeleteOptions{})
+	})
+	c := managed(t, tenantOf(t, offer))
+	ids := map[string]string{}
+	for name, zone := range map[string]string{"leaves": "zone-d", "stays": "zone-a"} {
+		spec := orderOf(name)
+		spec.Zone = zone
+		made, err := c.EnsureInstance(t.Context(), spec)
+		g.Expect(err).NotTo(HaveOccurred())
+		ids[name] = made.ID
+		g.Eventually(func() (cloud.Instance, error) { return c.GetInstance(t.Context(), made.ID) }, soon).Should(HaveField("State", cloud.InstanceRunning))
+	}
+	_, err = outer.client.CoreV1().Nodes().Patch(t.Context(), "zone-d", types.MergePatchType, []byte(`{"spec":{"unschedulable":true}}`), metav1.PatchOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Eventually(func() (cloud.Instance, error) { return c.GetInstance(t.Context(), ids["leaves"]) }, soon).
+		Should(And(HaveField("ReclaimAt", HaveValue(BeTemporally(">", time.Now()))), HaveField("State", cloud.InstanceRunning)))
+	g.Expect(c.GetInstance(t.Context(), ids["stays"])).To(HaveField("ReclaimAt", BeNil()))
 }
 
 // Several managers may believe that they are the leader.

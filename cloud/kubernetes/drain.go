@@ -90,7 +90,7 @@ func hasReady(pods []corev1.Pod, tags cloud.Tags) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if !one.Draining && one.State == cloud.InstanceRunning && one.Bootstrap.State == cloud.BootstrapSucceeded && one.Tags.Contains(tags) {
+		if !one.Draining && one.State == cloud.InstanceRunning && isReady(pods[i]) && one.Tags.Contains(tags) {
 			return true, nil
 		}
 	}

@@ -47,7 +47,14 @@ func (c *Cloud) fillPool(ctx context.Context, name string) error {
 			return c.translate(err)
 		}
 	}
-	return c.createMembers(ctx, p, offered)
+	if !p.lacks() {
+		return c.createMembers(ctx, p, offered, 0)
+	}
+	port, err := c.expectBackend(ctx, p.Template.Tags)
+	if err != nil {
+		return err
+	}
+	return c.createMembers(ctx, p, offered, port)
 }
 
 // observe compares the members with the Pods: who has one was created, and who has none any more was
@@ -93,8 +100,13 @@ func (p *pool) reserve(offered *catalog) bool {
 	return changed
 }
 
+// lacks reports whether a member has not been created.
+func (p *pool) lacks() bool {
+	return slices.ContainsFunc(p.Members, func(one member) bool { return !one.Created })
+}
+
 // createMembers creates the members that have not been created, and notes the result in the pool.
-func (c *Cloud) createMembers(ctx context.Context, p *pool, offered *catalog) error {
+func (c *Cloud) createMembers(ctx context.Context, p *pool, offered *catalog, backendPort int32) error {
 	created := make([]bool, len(p.Members))
 	work, refused := errgroup.Group{}, atomic.Bool{}
 	work.SetLimit(createdAtOnce)
@@ -106,7 +118,7 @@ func (c *Cloud) createMembers(ctx context.Context, p *pool, offered *catalog) er
 			if refused.Load() { // the others would be refused as well
 				return nil
 			}
-			_, err := c.create(ctx, offered, p.newMember(one, offered), p.userData())
+			_, err := c.create(ctx, offered, order{p.newMember(one, offered), p.userData(), backendPort})
 			created[i] = err == nil
 			if err != nil {
 				refused.Store(true)

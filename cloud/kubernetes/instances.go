@@ -42,7 +42,11 @@ func (c *Cloud) EnsureInstance(ctx context.Context, spec cloud.InstanceSpec) (cl
 			return cloud.Instance{}, err
 		}
 	}
-	return c.create(ctx, offered, newRecord(spec, offered), spec.UserData)
+	port, err := c.expectBackend(ctx, spec.Tags)
+	if err != nil {
+		return cloud.Instance{}, err
+	}
+	return c.create(ctx, offered, order{newRecord(spec, offered), spec.UserData, port})
 }
 
 // existing returns the instance with this name, or nil.
@@ -74,15 +78,27 @@ func (c *Cloud) emptiestZone(ctx context.Context, offered *catalog, spec cloud.I
 	return spread.Emptiest(offered.ZonesOrAll(spec.Zones)), nil
 }
 
+// order is what an instance is created from.
+type order struct {
+	record   cloud.Instance
+	userData []byte
+	// backendPort is the port that a load balancer will send connections to; 0 if none will.
+	backendPort int32
+}
+
 // create creates an instance, or returns the one that someone else has created meanwhile. Its user
 // data comes first, since a Pod without it would never start. It belongs to the Pod as soon as that
 // exists, so the outer cluster deletes it with the Pod.
-func (c *Cloud) create(ctx context.Context, offered *catalog, record cloud.Instance, userData []byte) (cloud.Instance, error) {
+func (c *Cloud) create(ctx context.Context, offered *catalog, ordered order) (cloud.Instance, error) {
+	record := ordered.record
 	pod, err := newPod(offered, record)
 	if err != nil {
 		return cloud.Instance{}, err
 	}
-	if err := c.storeUserData(ctx, pod.Name, userData); err != nil {
+	if ordered.backendPort != 0 {
+		pod.Spec.Containers[0].ReadinessProbe = backendProbe(ordered.backendPort)
+	}
+	if err := c.storeUserData(ctx, pod.Name, ordered.userData); err != nil {
 		return cloud.Instance{}, err
 	}
 	made, err := c.pods().Create(ctx, pod, metav1.CreateOptions{})

@@ -83,6 +83,7 @@ func (k *kubelets) act(ctx context.Context, pod *corev1.Pod) error {
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
 		Name: containerName, Started: ptr.To(true), State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
 	}}
+	pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue})
 	_, err := pods.UpdateStatus(ctx, pod, metav1.UpdateOptions{})
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -56,7 +57,8 @@ func (c *Cloud) createService(ctx context.Context, spec cloud.LoadBalancerSpec) 
 		},
 		Spec: corev1.ServiceSpec{
 			Type: config.serviceType(),
-			// The first control plane machine needs the address before it is ready.
+			// The first control plane machine needs the address before it is ready. See expectBackend
+			// for the others.
 			PublishNotReadyAddresses: true,
 			Ports:                    []corev1.ServicePort{{Port: spec.Port, TargetPort: intstr.FromInt32(spec.TargetPort), Protocol: corev1.ProtocolTCP}},
 		},
@@ -87,6 +89,51 @@ func (c *Cloud) updateService(ctx context.Context, service *corev1.Service, spec
 		return nil, err
 	}
 	return c.services().Update(ctx, service, metav1.UpdateOptions{})
+}
+
+// expectBackend prepares the load balancers that will use a new instance with these tags, and returns
+// their port; 0 if there are none. A load balancer that has a ready backend must not send
+// connections to the new one before that is ready as well.
+func (c *Cloud) expectBackend(ctx context.Context, tags cloud.Tags) (int32, error) {
+	services, err := c.services().List(ctx, metav1.ListOptions{LabelSelector: selector(kindLoadBalancer, nil, nil)})
+	if err != nil {
+		return 0, c.translate(err)
+	}
+	port := int32(0)
+	for i := range services.Items {
+		balancer, err := balancerOf(&services.Items[i])
+		if err != nil {
+			return 0, err
+		}
+		if !tags.Contains(balancer.Selector) {
+			continue
+		}
+		port = balancer.TargetPort
+		if err := c.requireReadiness(ctx, &services.Items[i], balancer); err != nil {
+			return 0, err
+		}
+	}
+	return port, nil
+}
+
+// requireReadiness restricts a load balancer to ready backends once it has one.
+func (c *Cloud) requireReadiness(ctx context.Context, service *corev1.Service, balancer cloud.LoadBalancer) error {
+	if !service.Spec.PublishNotReadyAddresses || !service.DeletionTimestamp.IsZero() {
+		return nil
+	}
+	pods, err := c.labelledPods(ctx, balancer.Selector, nil)
+	if err != nil || !slices.ContainsFunc(pods, isReady) {
+		return err
+	}
+	service.Spec.PublishNotReadyAddresses = false
+	_, err = c.services().Update(ctx, service, metav1.UpdateOptions{})
+	return c.translate(err)
+}
+
+func isReady(pod corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(one corev1.PodCondition) bool {
+		return one.Type == corev1.PodReady && one.Status == corev1.ConditionTrue
+	})
 }
 
 // setBalancer records a load balancer in its Service, and selects its backends.

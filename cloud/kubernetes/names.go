@@ -46,10 +46,12 @@ const (
 	kindLoadBalancer = "load-balancer"
 )
 
-// Annotations with the record of an object, as JSON.
+// Annotations. The first two have the record of an object, as JSON.
 const (
 	instanceAnnotation     = prefix + "instance"
 	loadBalancerAnnotation = prefix + "load-balancer"
+	// reclaimAnnotation has the time at which the instance ends, once that is known.
+	reclaimAnnotation = prefix + "reclaim-at"
 	// machineAnnotation has what the instance is told about itself.
 	machineAnnotation = prefix + "machine"
 )

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/ptr"
 
@@ -38,6 +39,11 @@ const (
 	// bootstrap data, and how often in vain: the instance is stopped after one hour.
 	bootstrapPeriod   = 2
 	bootstrapFailures = 1800
+	// readyPeriod, readyTimeout and readyFailures are how often, and for how long, in seconds, to ask
+	// whether a backend is ready, and how often in vain: a busy machine may answer late.
+	readyPeriod   = 2
+	readyTimeout  = 3
+	readyFailures = 3
 )
 
 // diskFolders are the folders of an instance that are on its disk. The image is read-only below an
@@ -154,6 +160,17 @@ func container(offered *catalog, record cloud.Instance, size InstanceType) corev
 	}
 }
 
+// backendProbe returns the probe that decides whether load balancers send connections to a running
+// instance. They are for API servers, which answer it without credentials.
+func backendProbe(port int32) *corev1.Probe {
+	return &corev1.Probe{
+		ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{
+			Path: "/readyz", Port: intstr.FromInt32(port), Scheme: corev1.URISchemeHTTPS,
+		}},
+		PeriodSeconds: readyPeriod, FailureThreshold: readyFailures, TimeoutSeconds: readyTimeout,
+	}
+}
+
 // identity returns the volume with what the instance is told.
 func identity(record cloud.Instance) corev1.Volume {
 	return corev1.Volume{Name: identityVolume, VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{
@@ -199,6 +216,7 @@ func instanceOf(pod *corev1.Pod) (cloud.Instance, error) {
 		return found, &cloud.UnavailableError{Message: fmt.Sprintf("Pod %s/%s, annotation %s: %v", pod.Namespace, pod.Name, instanceAnnotation, err)}
 	}
 	found.CreatedAt, found.Address = pod.CreationTimestamp.Time, pod.Status.PodIP
+	found.ReclaimAt = reclaimOf(pod)
 	found.Draining = pod.Labels[drainingLabel] == yes
 	found.State, found.Message = stateOf(pod)
 	found.Bootstrap = bootstrapOf(pod)

@@ -27,20 +27,21 @@ const (
 	orphanAge = 10 * time.Minute
 )
 
-// task is a piece of the work of Run: a pool, or what has no name.
-type task struct{ kind, pool string }
+// task is a piece of the work of Run. Pools and Nodes have names.
+type task struct{ kind, name string }
 
 // Kinds of tasks.
 const (
 	taskPool   = "pool"
+	taskNode   = "node"
 	taskDrains = "drains"
 	taskSweep  = "sweep"
 )
 
 type taskQueue = workqueue.TypedRateLimitingInterface[task]
 
-// Run fills pools, replaces instances that they have lost, finishes drains, and deletes user data that
-// nobody needs, until ctx ends. It may run more than once for a namespace: the API server decides
+// Run fills pools, replaces instances that they have lost, finishes drains, announces that outer nodes
+// are drained, and deletes user data that nobody needs, until ctx ends. It may run more than once for a namespace: the API server decides
 // then whose change counts.
 func (c *Cloud) Run(ctx context.Context) {
 	queue := workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[task](retryBase, retryMax))
@@ -48,6 +49,7 @@ func (c *Cloud) Run(ctx context.Context) {
 	for range workers {
 		running.Go(func() { c.work(ctx, queue) })
 	}
+	running.Go(func() { c.followNodes(ctx, queue) })
 	c.follow(ctx, queue)
 	queue.ShutDown()
 	running.Wait()
@@ -130,7 +132,7 @@ func (c *Cloud) work(ctx context.Context, queue taskQueue) {
 			queue.Forget(next)
 		case ctx.Err() == nil:
 			// A pool's problem is in the pool, and races are no problem.
-			klog.FromContext(ctx).V(2).Info("Task failed, trying again", "namespace", c.namespace, "kind", next.kind, "pool", next.pool, "reason", err.Error())
+			klog.FromContext(ctx).V(2).Info("Task failed, trying again", "namespace", c.namespace, "kind", next.kind, "name", next.name, "reason", err.Error())
 			queue.AddRateLimited(next)
 		}
 		if next.kind == taskSweep && err == nil {
@@ -143,7 +145,9 @@ func (c *Cloud) work(ctx context.Context, queue taskQueue) {
 func (c *Cloud) do(ctx context.Context, next task) error {
 	switch next.kind {
 	case taskPool:
-		return c.fillPool(ctx, next.pool)
+		return c.fillPool(ctx, next.name)
+	case taskNode:
+		return c.giveNotice(ctx, next.name)
 	case taskDrains:
 		return c.finishDrains(ctx)
 	default:
