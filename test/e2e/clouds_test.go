@@ -111,6 +111,23 @@ func describeLife(namespace, flavorName string, prepare func(context.Context, *m
 		})
 	}, NodeTimeout(2*rolledOut))
 
+	It("drains its machines before the node that they are on is drained", func(ctx SpecContext) {
+		if where == nil {
+			Skip("the local cloud has one node")
+		}
+		c.healthChecked(ctx)
+		node := where.drainable(ctx)
+		keys.during(ctx, func() {
+			where.on(ctx, "drain", node, "--ignore-daemonsets", "--delete-emptydir-data", "--force", "--timeout="+clusterUp.String())
+			for _, pod := range where.machinePods(Default, ctx) {
+				Expect(pod.Spec.NodeName).NotTo(Equal(node), "Pod %s was not evicted", pod.Name)
+			}
+			where.on(ctx, "uncordon", node)
+			c.settled(ctx, 3, version)
+			c.poolHas(ctx, workersOf(c.nodesReady(ctx, 3, 3)))
+		})
+	}, NodeTimeout(2*rolledOut))
+
 	It("moves to another management cluster and back", func(ctx SpecContext) {
 		if where == nil {
 			Skip("the target has a local cloud of its own")
@@ -136,7 +153,9 @@ func describeLife(namespace, flavorName string, prepare func(context.Context, *m
 		c.deleted(ctx)
 		if where != nil {
 			for _, kind := range []string{"pods", "services", "secrets"} {
-				Expect(where.on(ctx, "--namespace="+machinesNamespace, "get", kind, "--output=name", "--selector="+instanceLabel)).To(BeEmpty(), kind)
+				Eventually(func() string {
+					return where.on(ctx, "--namespace="+machinesNamespace, "get", kind, "--output=name", "--selector="+instanceLabel)
+				}).WithContext(ctx).Should(BeEmpty(), kind)
 			}
 		}
 	}, NodeTimeout(2*clusterGone))

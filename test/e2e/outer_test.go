@@ -174,7 +174,7 @@ func (c *cluster) instancesInCloud(g Gomega, ctx context.Context) []instance {
 	var found []instance
 	for _, pod := range c.outer.machinePods(g, ctx) {
 		one := instanceIn(g, &pod)
-		// Where it really is, whatever was asked for.
+		// Where it really is, whatever was asked for. Kubernetes copies the label from the Node.
 		one.Zone = pod.Labels[corev1.LabelTopologyZone]
 		found = append(found, one)
 	}
@@ -188,6 +188,26 @@ func (o *outer) podOf(ctx context.Context, node corev1.Node) *corev1.Pod {
 	index := slices.IndexFunc(pods, func(pod corev1.Pod) bool { return instanceIn(Default, &pod).ProviderID == node.Spec.ProviderID })
 	Expect(index).To(BeNumerically(">=", 0), "no Pod is the machine of Node %s", node.Name)
 	return &pods[index]
+}
+
+// drainable returns a node that has machines, but not the address of their API server.
+func (o *outer) drainable(ctx context.Context) string {
+	GinkgoHelper()
+	var services corev1.ServiceList
+	Expect(o.workload.List(ctx, &services, client.InNamespace(machinesNamespace))).To(Succeed())
+	var reserved []string
+	for _, service := range services.Items {
+		for _, ingress := range service.Status.LoadBalancer.Ingress {
+			reserved = append(reserved, ingress.IP)
+		}
+	}
+	for _, pod := range o.machinePods(Default, ctx) {
+		if pod.Spec.NodeName != "" && !slices.Contains(reserved, pod.Status.HostIP) {
+			return pod.Spec.NodeName
+		}
+	}
+	Fail("all machines are on nodes with the address of an API server")
+	return ""
 }
 
 // lose takes the machine of a Node away without asking Cluster API.
