@@ -89,10 +89,10 @@ const (
 	FooMachineReadyCondition = clusterv1.ReadyCondition
 	// FooMachineReadyReason says that all is ready.
 	FooMachineReadyReason = clusterv1.ReadyReason
-	// FooMachineReclaimNoticeReason says that the cloud gave notice that it will reclaim the
-	// interruptible instance; the message says when. The instance works until then. A pool replaces
-	// its instance; other instances are replaced if a MachineHealthCheck checks the Machine's
-	// InfrastructureReady condition.
+	// FooMachineReclaimNoticeReason says that the cloud gave notice that it will reclaim the instance,
+	// which is interruptible or whose host is drained; the message says when. The instance works until
+	// then. A pool replaces its instance; other instances are replaced if a MachineHealthCheck checks
+	// the Machine's InfrastructureReady condition.
 	FooMachineReclaimNoticeReason = "ReclaimNotice"
 	// FooMachineDeletingReason says that the FooMachine is being deleted.
 	FooMachineDeletingReason = clusterv1.DeletingReason
