@@ -47,14 +47,7 @@ func (c *Cloud) fillPool(ctx context.Context, name string) error {
 			return c.translate(err)
 		}
 	}
-	if !p.lacks() {
-		return c.createMembers(ctx, p, offered, 0)
-	}
-	port, err := c.expectBackend(ctx, p.Template.Tags)
-	if err != nil {
-		return err
-	}
-	return c.createMembers(ctx, p, offered, port)
+	return c.createMembers(ctx, p, offered)
 }
 
 // observe compares the members with the Pods: who has one was created, and who has none any more was
@@ -106,7 +99,14 @@ func (p *pool) lacks() bool {
 }
 
 // createMembers creates the members that have not been created, and notes the result in the pool.
-func (c *Cloud) createMembers(ctx context.Context, p *pool, offered *catalog, backendPort int32) error {
+func (c *Cloud) createMembers(ctx context.Context, p *pool, offered *catalog) error {
+	backendPort := int32(0)
+	if p.lacks() {
+		var err error
+		if backendPort, err = c.expectBackend(ctx, p.Template.Tags); err != nil {
+			return err
+		}
+	}
 	created := make([]bool, len(p.Members))
 	work, refused := errgroup.Group{}, atomic.Bool{}
 	work.SetLimit(createdAtOnce)

@@ -143,7 +143,6 @@ func (o *outer) assignAddresses(ctx context.Context) error {
 				if address.Type != corev1.NodeInternalIP || isControlPlane(node) || slices.Contains(used, address.Address) {
 					continue
 				}
-				used = append(used, address.Address)
 				service.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{IP: address.Address}}
 				return o.workload.Status().Update(ctx, service)
 			}
