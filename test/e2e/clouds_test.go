@@ -137,6 +137,7 @@ func describeLife(namespace, flavorName string, prepare func(context.Context, *m
 		target.program = startQuickstart(ctx, target.state, targetBridge, targetNetwork)
 		DeferCleanup(target.stop, NodeTimeout(clusterGone))
 		target.connect(ctx)
+		where.storeToken(ctx, target)
 		before := c.instancesInCloud(Default, ctx)
 		keys.during(ctx, func() {
 			for _, to := range []*management{target, source} {

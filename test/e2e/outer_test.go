@@ -29,6 +29,8 @@ const (
 	outerType = "outer"
 	// machinesNamespace is the tenant in config/kubernetes-cloud.
 	machinesNamespace = "foo-machines"
+	// identitiesNamespace has the Secrets of identities.
+	identitiesNamespace = "infrastructure-foo-system"
 	// outerIdentity is the identity for that tenant.
 	outerIdentity = "outer"
 	// instanceLabel and instanceAnnotation are on Pods that are machines.
@@ -89,22 +91,13 @@ data:
 // identify creates the identity with which the manager uses the outer cluster.
 func (o *outer) identify(ctx context.Context) {
 	GinkgoHelper()
-	var account corev1.Secret
-	Eventually(func(g Gomega) {
-		g.Expect(o.workload.Get(ctx, client.ObjectKey{Namespace: machinesNamespace, Name: "foo-token"}, &account)).To(Succeed())
-		g.Expect(account.Data).To(HaveKey("token"))
-	}).WithContext(ctx).Should(Succeed(), "the service account has no token")
+	o.storeToken(ctx, o.management)
+	account := o.account(ctx)
 	config, err := clientcmd.BuildConfigFromFlags("", o.kubeconfig)
 	Expect(err).NotTo(HaveOccurred())
-	const namespace = "infrastructure-foo-system"
-	Expect(client.IgnoreAlreadyExists(o.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}))).To(Succeed())
-	Expect(o.Create(ctx, &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: outerIdentity}, Type: infrav1.FooClusterIdentitySecretType,
-		Data: map[string][]byte{infrav1.FooClusterIdentityTokenKey: account.Data["token"]},
-	})).To(Succeed())
 	identity := &infrav1.FooClusterIdentity{ObjectMeta: metav1.ObjectMeta{Name: outerIdentity}, Spec: infrav1.FooClusterIdentitySpec{
 		Cloud: infrav1.CloudKubernetes, Endpoint: config.Host, CABundle: account.Data["ca.crt"], Tenant: machinesNamespace,
-		CredentialsRef:    infrav1.FooClusterIdentitySecretReference{Namespace: namespace, Name: outerIdentity},
+		CredentialsRef:    infrav1.FooClusterIdentitySecretReference{Namespace: identitiesNamespace, Name: outerIdentity},
 		AllowedNamespaces: infrav1.AllowedNamespaces{Selector: &metav1.LabelSelector{}},
 	}}
 	Expect(o.Create(ctx, identity)).To(Succeed())
@@ -112,6 +105,28 @@ func (o *outer) identify(ctx context.Context) {
 		g.Expect(o.Get(ctx, client.ObjectKeyFromObject(identity), identity)).To(Succeed())
 		expectCondition(g, identity.Status.Conditions, infrav1.FooClusterIdentityReadyCondition, metav1.ConditionTrue)
 	}).WithContext(ctx).Should(Succeed())
+}
+
+// storeToken creates the Secret of the identity in a management cluster. A move takes it along only
+// from a management cluster in which clusterctl itself has installed Foo.
+func (o *outer) storeToken(ctx context.Context, m *management) {
+	GinkgoHelper()
+	Expect(client.IgnoreAlreadyExists(m.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: identitiesNamespace}}))).To(Succeed())
+	Expect(m.Create(ctx, &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: identitiesNamespace, Name: outerIdentity}, Type: infrav1.FooClusterIdentitySecretType,
+		Data: map[string][]byte{infrav1.FooClusterIdentityTokenKey: o.account(ctx).Data["token"]},
+	})).To(Succeed())
+}
+
+// account returns the Secret with the token of the tenant's service account.
+func (o *outer) account(ctx context.Context) *corev1.Secret {
+	GinkgoHelper()
+	var account corev1.Secret
+	Eventually(func(g Gomega) {
+		g.Expect(o.workload.Get(ctx, client.ObjectKey{Namespace: machinesNamespace, Name: "foo-token"}, &account)).To(Succeed())
+		g.Expect(account.Data).To(HaveKey("token"))
+	}).WithContext(ctx).Should(Succeed(), "the service account has no token")
+	return &account
 }
 
 // assignAddresses does what a controller for Services of type LoadBalancer does where there is no
