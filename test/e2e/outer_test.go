@@ -16,6 +16,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
@@ -59,6 +60,7 @@ func (m *management) newOuter(ctx context.Context, namespace string) *outer {
 		output(load)
 	}
 	o.on(ctx, "apply", "--kustomize="+o.tenant())
+	o.pullImages(ctx)
 	o.identify(ctx)
 	repeat(context.WithoutCancel(ctx), interval, o.assignAddresses)
 	return o
@@ -71,7 +73,7 @@ func (o *outer) tenant() string {
 	Expect(os.CopyFS(folder, os.DirFS(filepath.Join(bin, "../config/kubernetes-cloud")))).To(Succeed())
 	images := ""
 	for _, version := range []string{previousVersion, currentVersion} {
-		images += fmt.Sprintf("    - {kubernetesVersion: %s, image: \"ghcr.io/capfoo/cluster-api-provider-foo/node:%s-%s\"}\n", version, version, lastRelease)
+		images += fmt.Sprintf("    - {kubernetesVersion: %s, image: %q}\n", version, nodeImage(version))
 	}
 	Expect(os.WriteFile(filepath.Join(folder, "catalog.yaml"), []byte(`apiVersion: v1
 kind: ConfigMap
@@ -86,6 +88,30 @@ data:
     images:
 `+images), 0o600)).To(Succeed())
 	return folder
+}
+
+func nodeImage(version string) string {
+	return "ghcr.io/capfoo/cluster-api-provider-foo/node:" + version + "-" + lastRelease
+}
+
+// pullImages lets each worker pull the images of nodes, which the local cloud has on its disk as well.
+func (o *outer) pullImages(ctx context.Context) {
+	GinkgoHelper()
+	labels := map[string]string{"app": "images"}
+	pulled := &appsv1.DaemonSet{
+		ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: "images"},
+		Spec: appsv1.DaemonSetSpec{Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: labels},
+			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "pause", Image: pauseImage}}},
+		}},
+	}
+	for index, version := range []string{previousVersion, currentVersion} {
+		pulled.Spec.Template.Spec.InitContainers = append(pulled.Spec.Template.Spec.InitContainers, corev1.Container{
+			Name: fmt.Sprintf("version-%d", index), Image: nodeImage(version), Command: []string{"/opt/foo/bin/foonode", "version"},
+		})
+	}
+	Expect(o.workload.Create(ctx, pulled)).To(Succeed())
+	o.on(ctx, "rollout", "status", "daemonset/images", "--timeout="+clusterUp.String())
 }
 
 // identify creates the identity with which the manager uses the outer cluster.
