@@ -127,6 +127,14 @@ func (c *Cloud) createMembers(ctx context.Context, p *pool, offered *catalog) er
 		})
 	}
 	failed := work.Wait()
+	if err := c.noteCreated(ctx, p, created, failed); err != nil {
+		return err
+	}
+	return failed
+}
+
+// noteCreated records which members were created, and the problem of the others, if there is one.
+func (c *Cloud) noteCreated(ctx context.Context, p *pool, created []bool, failed error) error {
 	var problem *cloud.Problem
 	if failed != nil {
 		problem = &cloud.Problem{Reason: cloud.ReasonFor(failed), Message: failed.Error()}
@@ -138,12 +146,10 @@ func (c *Cloud) createMembers(ctx context.Context, p *pool, offered *catalog) er
 			p.Members[i].Created, changed = true, true
 		}
 	}
-	if changed {
-		if err := c.writePool(ctx, p); err != nil {
-			return c.translate(err)
-		}
+	if !changed {
+		return nil
 	}
-	return failed
+	return c.translate(c.writePool(ctx, p))
 }
 
 func sameProblem(a, b *cloud.Problem) bool {
