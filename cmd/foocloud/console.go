@@ -29,8 +29,7 @@ const consoleHeaderTimeout = 10 * time.Second
 
 func newConsoleCommand() *cobra.Command {
 	c := &connection{}
-	var write bool
-	var port uint16
+	var options consoleOptions
 	command := &cobra.Command{
 		Use:   "console",
 		Short: "Serve the web console to a browser on this machine until interrupted",
@@ -43,19 +42,25 @@ instead of the tenant's token. Without --write, the console can only look.`,
   ssh -L 8765:localhost:8765 root@cloud.example.com foocloud console --port=8765`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			return serveConsole(command, c, write, port)
+			return serveConsole(command, c, options)
 		},
 	}
 	c.addFlags(command)
 	c.addTenantFlag(command)
-	command.Flags().BoolVar(&write, "write", false, "permit the console to operate instances and to inject faults")
-	command.Flags().Uint16Var(&port, "port", 0, "port on localhost (default: any free port)")
+	command.Flags().BoolVar(&options.write, "write", false, "permit the console to operate instances and to inject faults")
+	command.Flags().Uint16Var(&options.port, "port", 0, "port on localhost (default: any free port)")
 	return command
 }
 
-func serveConsole(command *cobra.Command, c *connection, write bool, port uint16) error {
+// consoleOptions are the flags of the console besides those of the connection.
+type consoleOptions struct {
+	write bool
+	port  uint16
+}
+
+func serveConsole(command *cobra.Command, c *connection, options consoleOptions) error {
 	ctx := command.Context()
-	c.viewer = !write && !command.Flags().Changed("token-file")
+	c.viewer = !options.write && !command.Flags().Changed("token-file")
 	foocloud, err := c.client()
 	if err != nil {
 		return err
@@ -64,7 +69,7 @@ func serveConsole(command *cobra.Command, c *connection, write bool, port uint16
 	if err != nil {
 		return err
 	}
-	if !write && !tenant.ReadOnly {
+	if !options.write && !tenant.ReadOnly {
 		return cli.Usage(command, fmt.Errorf("the token in %s permits changes: add --write to let the console make them, or name the file of a viewer token",
 			c.options.TokenFile))
 	}
@@ -72,7 +77,7 @@ func serveConsole(command *cobra.Command, c *connection, write bool, port uint16
 	if err != nil {
 		return err
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(int(port))))
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(int(options.port))))
 	if err != nil {
 		return fmt.Errorf("--port: %w", err)
 	}
