@@ -133,8 +133,8 @@ func describeLife(namespace, flavorName string, prepare func(context.Context, *m
 			Skip("the target has a local cloud of its own")
 		}
 		source := c.management
-		target := &management{state: filepath.Join(suiteDir, namespace), bridge: targetBridge}
-		target.program = startQuickstart(ctx, target.state, targetBridge, targetNetwork)
+		target := &management{state: filepath.Join(suiteDir, namespace), bridge: quickstartBridge}
+		target.program = startQuickstart(ctx, target.state, quickstartBridge, quickstartNetwork)
 		DeferCleanup(target.stop, NodeTimeout(clusterGone))
 		target.connect(ctx)
 		where.storeToken(ctx, target)
