@@ -47,7 +47,9 @@ check_machine() {
 	[ "$(id -u)" = 0 ] || lacks "not root" "run it with sudo"
 	check_kernel
 	# Whoever upgrades may have clusters that use the memory.
-	[ "$action" = install ] && [ -e "$lib/installed" ] || check_memory
+	if [ "$action" != install ] || [ ! -e "$lib/installed" ]; then
+		check_memory
+	fi
 	for controller in cpu cpuset memory pids; do
 		controlled "$controller" ||
 			lacks "there is no cgroup controller $controller" "mount cgroup v2 on /sys/fs/cgroup, and boot without cgroup_disable=$controller"
