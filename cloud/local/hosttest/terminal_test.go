@@ -87,14 +87,15 @@ var _ = Describe("a shell in a terminal", func() {
 		t.resize(23, 81)
 		shell := t.shell(d, "one")
 
-		t.press("stty size\n")
-		Eventually(t.screen, soon).Should(gbytes.Say("23 81"))
-		Expect(t.settings().Lflag&unix.ICANON).To(BeZero(), "the instance's terminal edits lines")
-		t.resize(40, 132)
-		Eventually(func() *gbytes.Buffer {
+		// The shell may start before its terminal has its size.
+		size := func() *gbytes.Buffer {
 			t.press("stty size\n")
 			return t.screen
-		}, soon).Should(gbytes.Say("40 132"))
+		}
+		Eventually(size, soon).Should(gbytes.Say("23 81"))
+		Expect(t.settings().Lflag&unix.ICANON).To(BeZero(), "the instance's terminal edits lines")
+		t.resize(40, 132)
+		Eventually(size, soon).Should(gbytes.Say("40 132"))
 
 		t.press("sleep 100017\n")
 		Eventually(sleepers, soon).Should(Equal(1))
