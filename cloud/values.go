@@ -260,7 +260,8 @@ type Instance struct {
 	// Interruptible as requested.
 	Interruptible bool `json:"interruptible,omitempty"`
 	// ReclaimAt is when the cloud reclaims an instance: an interruptible one, or any whose host is
-	// going away. The instance stops then and is gone soon after. Nil while the cloud has not given notice; a notice is never withdrawn.
+	// going away. The instance stops then and is gone soon after. Nil while the cloud has not given
+	// notice; a notice is never withdrawn.
 	ReclaimAt *time.Time `json:"reclaimAt,omitempty"`
 	// CreatedAt is when it was ordered.
 	CreatedAt time.Time `json:"createdAt"`

@@ -16,7 +16,7 @@
 //
 // All reads go to the API server without a resource version, so they are consistent.
 //
-// Limits: existing connections of a draining instance are not closed, instances are
-// reclaimed only when their outer node is drained, interruptible or not, and a Pod on an outer node that is unreachable stays until the
-// node comes back or is deleted.
+// Limits: existing connections of a draining instance are not closed, instances are reclaimed only when
+// their outer node is drained, interruptible or not, and a Pod on an outer node that is unreachable
+// stays until the node comes back or is deleted.
 package kubernetes

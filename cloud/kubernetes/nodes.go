@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 )
@@ -49,7 +48,7 @@ func (c *Cloud) mayWatchNodes(ctx context.Context) bool {
 	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
 		ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "watch", Resource: "nodes"},
 	}}
-	delays := wait.Backoff{Duration: retryBase, Factor: 2, Jitter: 0.2, Steps: 9, Cap: retryMax}
+	delays := retryDelays
 	for ctx.Err() == nil {
 		answer, err := c.reviews.SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
 		if err == nil {

@@ -40,9 +40,12 @@ const (
 
 type taskQueue = workqueue.TypedRateLimitingInterface[task]
 
+// retryDelays are the delays between calls that fail. A copy of it starts with the shortest.
+var retryDelays = wait.Backoff{Duration: retryBase, Factor: 2, Jitter: 0.2, Steps: 9, Cap: retryMax}
+
 // Run fills pools, replaces instances that they have lost, finishes drains, announces that outer nodes
-// are drained, and deletes user data that nobody needs, until ctx ends. It may run more than once for a namespace: the API server decides
-// then whose change counts.
+// are drained, and deletes user data that nobody needs, until ctx ends. It may run more than once for
+// a namespace: the API server decides then whose change counts.
 func (c *Cloud) Run(ctx context.Context) {
 	queue := workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[task](retryBase, retryMax))
 	running := sync.WaitGroup{}
@@ -57,12 +60,11 @@ func (c *Cloud) Run(ctx context.Context) {
 
 // follow makes tasks of events until ctx ends.
 func (c *Cloud) follow(ctx context.Context, queue taskQueue) {
-	delays := wait.Backoff{Duration: retryBase, Factor: 2, Jitter: 0.2, Steps: 9, Cap: retryMax}
-	backoff := delays
+	backoff := retryDelays
 	for ctx.Err() == nil {
 		events, err := c.Watch(ctx)
 		if err == nil {
-			backoff = delays
+			backoff = retryDelays
 			c.enqueue(ctx, queue, events)
 		}
 		if ctx.Err() == nil {

@@ -4,12 +4,8 @@
 package behaviour
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/base64"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,8 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
-	"sigs.k8s.io/yaml"
 
 	"github.com/capfoo/cluster-api-provider-foo/conformance/internal/fields"
 )
@@ -64,24 +58,10 @@ func readManifests(paths []string) ([]*unstructured.Unstructured, error) {
 
 // decode reads the objects that are installed; it skips kustomizations.
 func decode(content []byte) ([]*unstructured.Unstructured, error) {
-	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
-	var objects []*unstructured.Unstructured
-	for {
-		document, err := reader.Read()
-		if errors.Is(err, io.EOF) {
-			return objects, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		object := &unstructured.Unstructured{}
-		if err := yaml.Unmarshal(document, &object.Object); err != nil {
-			return nil, err
-		}
-		if slices.Contains(installed, object.GetKind()) {
-			objects = append(objects, object)
-		}
-	}
+	objects, err := fields.Decode(content)
+	return slices.DeleteFunc(objects, func(object *unstructured.Unstructured) bool {
+		return !slices.Contains(installed, object.GetKind())
+	}), err
 }
 
 // redirect makes the API server call webhooks at a URL instead of at a Service.

@@ -4,18 +4,13 @@
 package live
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/drone/envsubst/v2"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
-	"sigs.k8s.io/yaml"
 
 	"github.com/capfoo/cluster-api-provider-foo/conformance/internal/fields"
 )
@@ -45,7 +40,7 @@ func (c *Checker) render() ([]*unstructured.Unstructured, error) {
 	if len(unset) > 0 {
 		return nil, fmt.Errorf("set the template's variables in the environment: %s", strings.Join(unset, ", "))
 	}
-	objects, err := decode(text)
+	objects, err := fields.Decode([]byte(text))
 	if err != nil {
 		return nil, fmt.Errorf("template: %w", err)
 	}
@@ -57,27 +52,6 @@ func (c *Checker) render() ([]*unstructured.Unstructured, error) {
 
 func hasDefault(template, name string) bool {
 	return strings.Contains(template, "${"+name+":") || strings.Contains(template, "${"+name+"=")
-}
-
-func decode(text string) ([]*unstructured.Unstructured, error) {
-	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader([]byte(text))))
-	var objects []*unstructured.Unstructured
-	for {
-		document, err := reader.Read()
-		if errors.Is(err, io.EOF) {
-			return objects, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		object := &unstructured.Unstructured{}
-		if err := yaml.Unmarshal(document, &object.Object); err != nil {
-			return nil, err
-		}
-		if len(object.Object) > 0 {
-			objects = append(objects, object)
-		}
-	}
 }
 
 // checkTemplate returns an error unless the template has the one cluster that the checker needs.

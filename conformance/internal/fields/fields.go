@@ -1,7 +1,7 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fields reads the fields of objects that the contracts define.
+// Package fields decodes objects and reads the fields of objects that the contracts define.
 package fields
 
 import (
