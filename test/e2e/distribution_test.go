@@ -189,7 +189,8 @@ var _ = DescribeTableSubtree("A machine with Debian", Label("distribution", "slo
 		Eventually(ctx, firstProcess).WithArguments(control).WithTimeout(emulated).WithPolling(5 * time.Second).ShouldNot(BeEmpty())
 		command := inside("get configmap precious --output=jsonpath={.data.key}")
 		v.eventually(ctx, command).Should(Equal("value"))
-		v.eventually(ctx, inside("get --raw /livez")).Should(Equal("ok"))
+		alive := inside("get --raw /livez")
+		v.eventually(ctx, alive).Should(Equal("ok"))
 	}, NodeTimeout(2*emulated))
 
 	It("removes everything", func(ctx SpecContext) {
