@@ -106,6 +106,9 @@ func stories(report Report) []SpecReport {
 
 // The JUnit report has the durations too, in the order of the stories.
 var _ = ReportAfterSuite("durations", func(report Report) {
+	if report.SuiteConfig.DryRun {
+		return
+	}
 	ran := stories(report)
 	slices.SortStableFunc(ran, func(a, b SpecReport) int { return cmp.Compare(b.RunTime, a.RunTime) })
 	fmt.Println("\nStories, slowest first:")
