@@ -66,140 +66,156 @@ func (h *host) eventually(count int, state cloud.InstanceState) []cloud.Instance
 }
 
 func TestBootFailure(t *testing.T) {
-	h := newHost(t)
-	h.start()
-	h.fault(fault.Spec{Kind: fault.BootFailure, Count: 1})
-	failed := h.becomes(h.instance("one").ID, cloud.InstanceFailed)
-	h.Expect(failed.Message).To(Equal("the instance did not boot (fault rule rule)"))
-	h.becomes(h.instance("two").ID, cloud.InstanceRunning)
-	h.Expect(h.rule("rule").Strikes).To(Equal(1))
-	h.Expect(h.machines.Running()).To(Equal(1))
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		h.start()
+		h.fault(fault.Spec{Kind: fault.BootFailure, Count: 1})
+		failed := h.becomes(h.instance("one").ID, cloud.InstanceFailed)
+		h.Expect(failed.Message).To(Equal("the instance did not boot (fault rule rule)"))
+		h.becomes(h.instance("two").ID, cloud.InstanceRunning)
+		h.Expect(h.rule("rule").Strikes).To(Equal(1))
+		h.Expect(h.machines.Running()).To(Equal(1))
+	})
 }
 
 func TestSlowBootIsNoReasonToWaitWithADeletion(t *testing.T) {
-	h := newHost(t)
-	h.start()
-	h.fault(fault.Spec{Kind: fault.SlowBoot, DelaySeconds: 3600})
-	deleted, freed := h.instance("deleted"), h.instance("freed")
-	h.Consistently(h.machines.Running, 100*time.Millisecond).Should(BeZero(), "they boot slowly")
-	h.Expect(h.tenant.DeleteInstance(ctx, deleted.ID)).To(Succeed())
-	h.goes(deleted.ID)
-	h.heal("rule")
-	h.becomes(freed.ID, cloud.InstanceRunning)
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		h.start()
+		h.fault(fault.Spec{Kind: fault.SlowBoot, DelaySeconds: 3600})
+		deleted, freed := h.instance("deleted"), h.instance("freed")
+		h.Consistently(h.machines.Running, 100*time.Millisecond).Should(BeZero(), "they boot slowly")
+		h.Expect(h.tenant.DeleteInstance(ctx, deleted.ID)).To(Succeed())
+		h.goes(deleted.ID)
+		h.heal("rule")
+		h.becomes(freed.ID, cloud.InstanceRunning)
+	})
 }
 
 func TestSlowBootEnds(t *testing.T) {
-	h := newHost(t)
-	h.start()
-	h.fault(fault.Spec{Kind: fault.SlowBoot, DelaySeconds: 0.2})
-	began := time.Now()
-	h.becomes(h.instance("one").ID, cloud.InstanceRunning)
-	h.Expect(time.Since(began)).To(BeNumerically(">=", 200*time.Millisecond))
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		h.start()
+		h.fault(fault.Spec{Kind: fault.SlowBoot, DelaySeconds: 0.2})
+		began := time.Now()
+		h.becomes(h.instance("one").ID, cloud.InstanceRunning)
+		h.Expect(time.Since(began)).To(BeNumerically(">=", 200*time.Millisecond))
+	})
 }
 
 func TestLostInstanceIsReplacedByItsPool(t *testing.T) {
-	h := newHost(t)
-	h.start()
-	h.pool(2)
-	before := h.eventually(2, cloud.InstanceRunning)
-	h.fault(fault.Spec{Kind: fault.LostInstance, Pool: "pool", Count: 1})
-	h.goes(before[0].ID)
-	after := h.eventually(2, cloud.InstanceRunning)
-	h.Expect(after).To(ContainElement(HaveField("ID", before[1].ID)), "the rule strikes once")
-	pool, err := h.tenant.GetPool(ctx, "pool")
-	h.Expect(err).NotTo(HaveOccurred())
-	h.Expect(pool.Size).To(BeEquivalentTo(2), "a loss shrinks no pool")
-	h.Expect(h.machines.Running()).To(Equal(2))
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		h.start()
+		h.pool(2)
+		before := h.eventually(2, cloud.InstanceRunning)
+		h.fault(fault.Spec{Kind: fault.LostInstance, Pool: "pool", Count: 1})
+		h.goes(before[0].ID)
+		after := h.eventually(2, cloud.InstanceRunning)
+		h.Expect(after).To(ContainElement(HaveField("ID", before[1].ID)), "the rule strikes once")
+		pool, err := h.tenant.GetPool(ctx, "pool")
+		h.Expect(err).NotTo(HaveOccurred())
+		h.Expect(pool.Size).To(BeEquivalentTo(2), "a loss shrinks no pool")
+		h.Expect(h.machines.Running()).To(Equal(2))
+	})
 }
 
 func TestStoppedInstance(t *testing.T) {
-	h := newHost(t)
-	h.start()
-	made := h.instance("one")
-	h.becomes(made.ID, cloud.InstanceRunning)
-	h.fault(fault.Spec{Kind: fault.StoppedInstance})
-	h.Expect(h.becomes(made.ID, cloud.InstanceStopped).Message).To(Equal("the instance was stopped (fault rule rule)"))
-	h.becomes(h.instance("two").ID, cloud.InstanceStopped)
-	h.heal("rule")
-	h.becomes(h.instance("three").ID, cloud.InstanceRunning)
-	h.becomes(made.ID, cloud.InstanceStopped)
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		h.start()
+		made := h.instance("one")
+		h.becomes(made.ID, cloud.InstanceRunning)
+		h.fault(fault.Spec{Kind: fault.StoppedInstance})
+		h.Expect(h.becomes(made.ID, cloud.InstanceStopped).Message).To(Equal("the instance was stopped (fault rule rule)"))
+		h.becomes(h.instance("two").ID, cloud.InstanceStopped)
+		h.heal("rule")
+		h.becomes(h.instance("three").ID, cloud.InstanceRunning)
+		h.becomes(made.ID, cloud.InstanceStopped)
+	})
 }
 
 func TestZoneOutage(t *testing.T) {
-	h := newHost(t)
-	h.start()
-	h.pool(2)
-	before := h.eventually(2, cloud.InstanceRunning)
-	h.Expect(before).To(ConsistOf(HaveField("Zone", "zone-a"), HaveField("Zone", "zone-b")))
-	h.fault(fault.Spec{Kind: fault.ZoneOutage, Zone: "zone-a"})
-	h.Eventually(h.members, soon).Should(ConsistOf(
-		And(HaveField("Zone", "zone-a"), HaveField("State", cloud.InstanceStopped), HaveField("Message", "zone zone-a is out (fault rule rule)")),
-		And(HaveField("Zone", "zone-b"), HaveField("State", cloud.InstanceRunning)),
-	), "the instances of the zone stop")
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		h.start()
+		h.pool(2)
+		before := h.eventually(2, cloud.InstanceRunning)
+		h.Expect(before).To(ConsistOf(HaveField("Zone", "zone-a"), HaveField("Zone", "zone-b")))
+		h.fault(fault.Spec{Kind: fault.ZoneOutage, Zone: "zone-a"})
+		h.Eventually(h.members, soon).Should(ConsistOf(
+			And(HaveField("Zone", "zone-a"), HaveField("State", cloud.InstanceStopped), HaveField("Message", "zone zone-a is out (fault rule rule)")),
+			And(HaveField("Zone", "zone-b"), HaveField("State", cloud.InstanceRunning)),
+		), "the instances of the zone stop")
 
-	_, err := h.tenant.EnsureInstance(ctx, cloud.InstanceSpec{Name: "x", Hostname: "x", Zone: "zone-a", InstanceTemplate: template()})
-	h.Expect(err).To(MatchError(`cloud unavailable: zone zone-a is out (fault rule rule)`))
-	h.Expect(h.instance("y").Zone).To(Equal("zone-b"))
-	pool := h.pool(4)
-	h.Expect(pool.Instances).To(BeEquivalentTo(4), "a pool makes its instances where it can")
-	pinned := h.pool(5, func(s *cloud.PoolSpec) { s.Zones = []string{"zone-a"} })
-	h.Expect(pinned.Problem).To(HaveField("Reason", cloud.ReasonUnavailable))
+		_, err := h.tenant.EnsureInstance(ctx, cloud.InstanceSpec{Name: "x", Hostname: "x", Zone: "zone-a", InstanceTemplate: template()})
+		h.Expect(err).To(MatchError(`cloud unavailable: zone zone-a is out (fault rule rule)`))
+		h.Expect(h.instance("y").Zone).To(Equal("zone-b"))
+		pool := h.pool(4)
+		h.Expect(pool.Instances).To(BeEquivalentTo(4), "a pool makes its instances where it can")
+		pinned := h.pool(5, func(s *cloud.PoolSpec) { s.Zones = []string{"zone-a"} })
+		h.Expect(pinned.Problem).To(HaveField("Reason", cloud.ReasonUnavailable))
 
-	h.heal("rule")
-	h.Eventually(func() (*cloud.Problem, error) {
-		pool, err := h.tenant.GetPool(ctx, "pool")
-		return pool.Problem, err
-	}, soon).Should(BeNil(), "the end of the outage is an event")
-	h.Expect(h.members()).To(HaveLen(5))
-	h.Expect(h.members()).To(ContainElement(HaveField("State", cloud.InstanceStopped)), "what has stopped stays so")
+		h.heal("rule")
+		h.Eventually(func() (*cloud.Problem, error) {
+			pool, err := h.tenant.GetPool(ctx, "pool")
+			return pool.Problem, err
+		}, soon).Should(BeNil(), "the end of the outage is an event")
+		h.Expect(h.members()).To(HaveLen(5))
+		h.Expect(h.members()).To(ContainElement(HaveField("State", cloud.InstanceStopped)), "what has stopped stays so")
+	})
 }
 
 func TestInstancesStartAgainAfterAnOutage(t *testing.T) {
-	h := newHost(t)
-	h.start()
-	started, deleted := h.instance("started"), h.instance("deleted")
-	h.becomes(started.ID, cloud.InstanceRunning)
-	h.becomes(deleted.ID, cloud.InstanceRunning)
-	h.machines.Report(started.ID, cloud.Bootstrap{State: cloud.BootstrapSucceeded})
-	h.Eventually(func() (cloud.BootstrapState, error) {
-		now, err := h.tenant.GetInstance(ctx, started.ID)
-		return now.Bootstrap.State, err
-	}, soon).Should(Equal(cloud.BootstrapSucceeded), "reports are events")
-	for _, zone := range []string{"zone-a", "zone-b"} {
-		h.fault(fault.Spec{Name: zone, Kind: fault.ZoneOutage, Zone: zone, AfterOutage: fault.StartAgain})
-	}
-	h.becomes(started.ID, cloud.InstanceStopped)
-	h.becomes(deleted.ID, cloud.InstanceStopped)
-	h.Expect(h.tenant.DeleteInstance(ctx, deleted.ID)).To(Succeed())
-	h.goes(deleted.ID)
-	h.start() // instances still wait for the end of the outage after a restart
-	h.heal("zone-a")
-	h.heal("zone-b")
-	again := h.becomes(started.ID, cloud.InstanceRunning)
-	h.Expect(again.Message).To(BeEmpty())
-	h.Expect(again.Address).To(Equal(started.Address))
-	spec := h.machines.Spec(started.ID)
-	h.Expect(spec.KeepDisk).To(BeTrue())
-	h.Expect(string(spec.UserData)).To(Equal("#cloud-config\n"), "its bootstrap has ended")
-	h.Expect(h.machines.Running()).To(Equal(1))
-	h.machines.Die(started.ID, "killed")
-	h.becomes(started.ID, cloud.InstanceStopped)
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		h.start()
+		started, deleted := h.instance("started"), h.instance("deleted")
+		h.becomes(started.ID, cloud.InstanceRunning)
+		h.becomes(deleted.ID, cloud.InstanceRunning)
+		h.machines.Report(started.ID, cloud.Bootstrap{State: cloud.BootstrapSucceeded})
+		h.Eventually(func() (cloud.BootstrapState, error) {
+			now, err := h.tenant.GetInstance(ctx, started.ID)
+			return now.Bootstrap.State, err
+		}, soon).Should(Equal(cloud.BootstrapSucceeded), "reports are events")
+		for _, zone := range []string{"zone-a", "zone-b"} {
+			h.fault(fault.Spec{Name: zone, Kind: fault.ZoneOutage, Zone: zone, AfterOutage: fault.StartAgain})
+		}
+		h.becomes(started.ID, cloud.InstanceStopped)
+		h.becomes(deleted.ID, cloud.InstanceStopped)
+		h.Expect(h.tenant.DeleteInstance(ctx, deleted.ID)).To(Succeed())
+		h.goes(deleted.ID)
+		h.start() // instances still wait for the end of the outage after a restart
+		h.heal("zone-a")
+		h.heal("zone-b")
+		again := h.becomes(started.ID, cloud.InstanceRunning)
+		h.Expect(again.Message).To(BeEmpty())
+		h.Expect(again.Address).To(Equal(started.Address))
+		spec := h.machines.Spec(started.ID)
+		h.Expect(spec.KeepDisk).To(BeTrue())
+		h.Expect(string(spec.UserData)).To(Equal("#cloud-config\n"), "its bootstrap has ended")
+		h.Expect(h.machines.Running()).To(Equal(1))
+		h.machines.Die(started.ID, "killed")
+		h.becomes(started.ID, cloud.InstanceStopped)
+	})
 }
 
 func TestStockoutEndsWithItsRule(t *testing.T) {
-	h := newHost(t)
-	h.start()
-	h.fault(fault.Spec{Kind: fault.Stockout})
-	_, err := h.tenant.EnsureInstance(ctx, cloud.InstanceSpec{Name: "x", Hostname: "x", InstanceTemplate: template()})
-	h.Expect(cloud.IsOutOfCapacity(err)).To(BeTrue(), "%v", err)
-	h.Expect(h.rule("rule").Strikes).To(Equal(1), "what was refused counts")
-	pool := h.pool(2)
-	h.Expect(pool.Instances).To(BeZero())
-	h.Expect(pool.Problem).To(Equal(&cloud.Problem{
-		Reason: cloud.ReasonOutOfCapacity, Message: "the cloud is out of capacity: fault rule rule",
-	}))
-	h.heal("rule")
-	h.eventually(2, cloud.InstanceRunning)
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		h.start()
+		h.fault(fault.Spec{Kind: fault.Stockout})
+		_, err := h.tenant.EnsureInstance(ctx, cloud.InstanceSpec{Name: "x", Hostname: "x", InstanceTemplate: template()})
+		h.Expect(cloud.IsOutOfCapacity(err)).To(BeTrue(), "%v", err)
+		h.Expect(h.rule("rule").Strikes).To(Equal(1), "what was refused counts")
+		pool := h.pool(2)
+		h.Expect(pool.Instances).To(BeZero())
+		h.Expect(pool.Problem).To(Equal(&cloud.Problem{
+			Reason: cloud.ReasonOutOfCapacity, Message: "the cloud is out of capacity: fault rule rule",
+		}))
+		h.heal("rule")
+		h.eventually(2, cloud.InstanceRunning)
+	})
 }
 
 func TestStockoutOfOneZone(t *testing.T) {
@@ -362,40 +378,43 @@ func anyRule(t *rapid.T, name string) fault.Spec {
 // Whatever faults a pool has had, once their rules are removed it has as many instances as it
 // should, and no instance waits for anything.
 func TestPoolsRecoverFromAnyFault(t *testing.T) {
-	h := newHost(t)
-	h.start()
-	rapid.Check(t, func(t *rapid.T) {
-		g := NewWithT(t)
-		size := rapid.Int32Range(0, 4).Draw(t, "size")
-		names := []string{"one", "two", "three"}[:rapid.IntRange(0, 3).Draw(t, "rules")]
-		early := rapid.IntRange(0, len(names)).Draw(t, "early")
-		for _, name := range names[:early] {
-			h.fault(anyRule(t, name))
-		}
-		h.pool(size, func(s *cloud.PoolSpec) { s.Template.Interruptible = true })
-		for _, name := range names[early:] {
-			h.fault(anyRule(t, name))
-		}
-		if rapid.Bool().Draw(t, "restart") {
-			h.start()
-		}
-		for _, name := range names {
-			h.heal(name)
-		}
-		g.Eventually(func(g Gomega) {
-			pool, err := h.tenant.GetPool(ctx, "pool")
-			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(pool.Problem).To(BeNil())
-			g.Expect(pool.Size).To(Equal(size))
-			members := h.members()
-			g.Expect(members).To(HaveLen(int(size)))
-			for _, member := range members {
-				g.Expect(member.State).To(BeElementOf(cloud.InstanceRunning, cloud.InstanceStopped, cloud.InstanceFailed))
-				g.Expect(member.ReclaimAt).To(BeNil())
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		h.start()
+		// rapid would ask for the deadline of the test, and a bubble has none.
+		rapid.Check(struct{ rapid.TB }{t}, func(t *rapid.T) {
+			g := NewWithT(t)
+			size := rapid.Int32Range(0, 4).Draw(t, "size")
+			names := []string{"one", "two", "three"}[:rapid.IntRange(0, 3).Draw(t, "rules")]
+			early := rapid.IntRange(0, len(names)).Draw(t, "early")
+			for _, name := range names[:early] {
+				h.fault(anyRule(t, name))
 			}
-		}, soon).Should(Succeed(), "the pool comes to rest")
-		g.Expect(h.tenant.DeletePool(ctx, "pool")).To(Succeed())
-		g.Eventually(func() bool { return cloud.IsNotFound(h.tenant.DeletePool(ctx, "pool")) }, soon).Should(BeTrue(), "it can be deleted")
-		g.Expect(h.machines.Running()).To(BeZero(), "nothing is left of it")
+			h.pool(size, func(s *cloud.PoolSpec) { s.Template.Interruptible = true })
+			for _, name := range names[early:] {
+				h.fault(anyRule(t, name))
+			}
+			if rapid.Bool().Draw(t, "restart") {
+				h.start()
+			}
+			for _, name := range names {
+				h.heal(name)
+			}
+			g.Eventually(func(g Gomega) {
+				pool, err := h.tenant.GetPool(ctx, "pool")
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(pool.Problem).To(BeNil())
+				g.Expect(pool.Size).To(Equal(size))
+				members := h.members()
+				g.Expect(members).To(HaveLen(int(size)))
+				for _, member := range members {
+					g.Expect(member.State).To(BeElementOf(cloud.InstanceRunning, cloud.InstanceStopped, cloud.InstanceFailed))
+					g.Expect(member.ReclaimAt).To(BeNil())
+				}
+			}, soon).Should(Succeed(), "the pool comes to rest")
+			g.Expect(h.tenant.DeletePool(ctx, "pool")).To(Succeed())
+			g.Eventually(func() bool { return cloud.IsNotFound(h.tenant.DeletePool(ctx, "pool")) }, soon).Should(BeTrue(), "it can be deleted")
+			g.Expect(h.machines.Running()).To(BeZero(), "nothing is left of it")
+		})
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/go-logr/logr/funcr"
 	. "github.com/onsi/gomega"
@@ -90,15 +91,21 @@ func TestAReportWaitsForRoomOnTheDisk(t *testing.T) {
 // A supervisor that cannot store what it sees must not try without a pause: that would take a CPU and
 // fill the host's log, per instance.
 func TestTriesAreFewWhileTheDiskIsFull(t *testing.T) {
-	refusals := countRefusals(t)
-	h := newHost(t)
-	h.start()
-	made := h.instance("one")
-	h.becomes(made.ID, cloud.InstanceRunning)
-	makeRoom := h.fillDisk(t)
-	h.machines.Die(made.ID, "killed")
-	h.Eventually(refusals.Load, soon).Should(BeEquivalentTo(1))
-	h.Consistently(refusals.Load, "200ms").Should(BeNumerically("<=", 2))
-	makeRoom()
-	h.becomes(made.ID, cloud.InstanceStopped)
+	synctest.Test(t, func(t *testing.T) {
+		refusals := countRefusals(t)
+		h := newHost(t)
+		h.start()
+		made := h.instance("one")
+		h.becomes(made.ID, cloud.InstanceRunning)
+		synctest.Wait()
+		makeRoom := h.fillDisk(t)
+		h.machines.Die(made.ID, "killed")
+		synctest.Wait()
+		h.Expect(refusals.Load()).To(BeEquivalentTo(1))
+		<-time.After(9 * time.Second)
+		synctest.Wait()
+		h.Expect(refusals.Load()).To(BeEquivalentTo(5), "one each two seconds")
+		makeRoom()
+		h.becomes(made.ID, cloud.InstanceStopped)
+	})
 }

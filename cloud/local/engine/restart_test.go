@@ -21,7 +21,9 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/store"
 )
 
-// soon is a generous timeout for the work of a few goroutines on a busy machine.
+// soon is a generous timeout for the work of a few goroutines. Tests that wait for it are in a bubble of
+// synctest, whose clock stands still while anything in it can run. So neither a busy machine nor one
+// that was suspended makes them fail.
 const soon = time.Minute
 
 var ctx = context.Background()
@@ -108,49 +110,53 @@ func (h *host) goes(id string) {
 }
 
 func TestRestartFindsInstances(t *testing.T) {
-	h := newHost(t)
-	h.start()
-	kept, lost := h.instance("kept"), h.instance("lost")
-	h.becomes(kept.ID, cloud.InstanceRunning)
-	h.becomes(lost.ID, cloud.InstanceRunning)
-	h.stop()
-	h.Expect(h.machines.Running()).To(Equal(2), "instances outlive the engine")
-	h.machines.Die(lost.ID, "killed")
-	h.start()
-	h.Expect(h.becomes(lost.ID, cloud.InstanceStopped).Message).To(ContainSubstring("ended"))
-	h.machines.Report(kept.ID, cloud.Bootstrap{State: cloud.BootstrapSucceeded})
-	h.Eventually(func() (cloud.BootstrapState, error) {
-		now, err := h.tenant.GetInstance(ctx, kept.ID)
-		return now.Bootstrap.State, err
-	}, soon).Should(Equal(cloud.BootstrapSucceeded), "one that was found again is supervised")
-	h.machines.Die(kept.ID, "killed")
-	h.becomes(kept.ID, cloud.InstanceStopped)
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		h.start()
+		kept, lost := h.instance("kept"), h.instance("lost")
+		h.becomes(kept.ID, cloud.InstanceRunning)
+		h.becomes(lost.ID, cloud.InstanceRunning)
+		h.stop()
+		h.Expect(h.machines.Running()).To(Equal(2), "instances outlive the engine")
+		h.machines.Die(lost.ID, "killed")
+		h.start()
+		h.Expect(h.becomes(lost.ID, cloud.InstanceStopped).Message).To(ContainSubstring("ended"))
+		h.machines.Report(kept.ID, cloud.Bootstrap{State: cloud.BootstrapSucceeded})
+		h.Eventually(func() (cloud.BootstrapState, error) {
+			now, err := h.tenant.GetInstance(ctx, kept.ID)
+			return now.Bootstrap.State, err
+		}, soon).Should(Equal(cloud.BootstrapSucceeded), "one that was found again is supervised")
+		h.machines.Die(kept.ID, "killed")
+		h.becomes(kept.ID, cloud.InstanceStopped)
+	})
 }
 
 func TestARestartOfTheHostStartsWhatRan(t *testing.T) {
-	h := newHost(t)
-	h.start()
-	ran, stopped := h.instance("ran"), h.instance("stopped")
-	h.becomes(ran.ID, cloud.InstanceRunning)
-	h.becomes(stopped.ID, cloud.InstanceRunning)
-	h.machines.Die(stopped.ID, "killed")
-	h.becomes(stopped.ID, cloud.InstanceStopped)
-	h.stop()
-	h.machines.Die(ran.ID, "power failure")
-	h.Expect(h.store.Update(func(tx *store.Tx) error {
-		record, err := tx.Instance(ran.ID)
-		if err != nil {
-			return err
-		}
-		record.Process.BootID = "the boot before"
-		return tx.PutInstance(record)
-	})).To(Succeed())
-	h.start()
-	again := h.becomes(ran.ID, cloud.InstanceRunning)
-	h.Eventually(h.machines.Running, soon).Should(Equal(1))
-	h.Expect(again.Address).To(Equal(ran.Address))
-	h.Expect(h.machines.Spec(ran.ID).KeepDisk).To(BeTrue(), "with what it has written")
-	h.becomes(stopped.ID, cloud.InstanceStopped)
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		h.start()
+		ran, stopped := h.instance("ran"), h.instance("stopped")
+		h.becomes(ran.ID, cloud.InstanceRunning)
+		h.becomes(stopped.ID, cloud.InstanceRunning)
+		h.machines.Die(stopped.ID, "killed")
+		h.becomes(stopped.ID, cloud.InstanceStopped)
+		h.stop()
+		h.machines.Die(ran.ID, "power failure")
+		h.Expect(h.store.Update(func(tx *store.Tx) error {
+			record, err := tx.Instance(ran.ID)
+			if err != nil {
+				return err
+			}
+			record.Process.BootID = "the boot before"
+			return tx.PutInstance(record)
+		})).To(Succeed())
+		h.start()
+		again := h.becomes(ran.ID, cloud.InstanceRunning)
+		h.Eventually(h.machines.Running, soon).Should(Equal(1))
+		h.Expect(again.Address).To(Equal(ran.Address))
+		h.Expect(h.machines.Spec(ran.ID).KeepDisk).To(BeTrue(), "with what it has written")
+		h.becomes(stopped.ID, cloud.InstanceStopped)
+	})
 }
 
 func TestRestartKeepsWhatItCanNotLookAt(t *testing.T) {
@@ -184,74 +190,82 @@ func TestRestartKeepsWhatItCanNotLookAt(t *testing.T) {
 }
 
 func TestRestartFinishesHalfMadeInstance(t *testing.T) {
-	h := newHost(t)
-	h.start()
-	made := h.instance("one")
-	h.becomes(made.ID, cloud.InstanceRunning)
-	h.stop()
-	// Simulate a daemon that was killed after it stored the process, but before it learned that the
-	// start had succeeded.
-	h.Expect(h.store.Update(func(tx *store.Tx) error {
-		record, err := tx.Instance(made.ID)
-		if err != nil {
-			return err
-		}
-		record.State = cloud.InstancePending
-		record.Process = &process.Identity{PID: 1, StartTime: 1, BootID: "fake"}
-		return tx.PutInstance(record)
-	})).To(Succeed())
-	h.start()
-	h.becomes(made.ID, cloud.InstanceRunning)
-	h.Expect(h.machines.Running()).To(Equal(1), "the half-made one was removed first")
-	h.Expect(h.machines.Spec(made.ID).UserData).To(Equal([]byte("data")))
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		h.start()
+		made := h.instance("one")
+		h.becomes(made.ID, cloud.InstanceRunning)
+		h.stop()
+		// Simulate a daemon that was killed after it stored the process, but before it learned that the
+		// start had succeeded.
+		h.Expect(h.store.Update(func(tx *store.Tx) error {
+			record, err := tx.Instance(made.ID)
+			if err != nil {
+				return err
+			}
+			record.State = cloud.InstancePending
+			record.Process = &process.Identity{PID: 1, StartTime: 1, BootID: "fake"}
+			return tx.PutInstance(record)
+		})).To(Succeed())
+		h.start()
+		h.becomes(made.ID, cloud.InstanceRunning)
+		h.Expect(h.machines.Running()).To(Equal(1), "the half-made one was removed first")
+		h.Expect(h.machines.Spec(made.ID).UserData).To(Equal([]byte("data")))
+	})
 }
 
 func TestRestartFinishesDeletion(t *testing.T) {
-	h := newHost(t)
-	h.start()
-	made := h.instance("one")
-	h.becomes(made.ID, cloud.InstanceRunning)
-	release := h.machines.HoldRemovals()
-	h.Expect(h.tenant.DeleteInstance(ctx, made.ID)).To(Succeed())
-	h.Expect(h.tenant.DeleteInstance(ctx, made.ID)).To(Succeed(), "a deletion may be asked for again")
-	h.stop()
-	release()
-	h.start()
-	h.goes(made.ID)
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		h.start()
+		made := h.instance("one")
+		h.becomes(made.ID, cloud.InstanceRunning)
+		release := h.machines.HoldRemovals()
+		h.Expect(h.tenant.DeleteInstance(ctx, made.ID)).To(Succeed())
+		h.Expect(h.tenant.DeleteInstance(ctx, made.ID)).To(Succeed(), "a deletion may be asked for again")
+		h.stop()
+		release()
+		h.start()
+		h.goes(made.ID)
+	})
 }
 
 func TestRestartFindsLoadBalancer(t *testing.T) {
-	h := newHost(t)
-	h.start()
-	spec := cloud.LoadBalancerSpec{Name: "lb", Port: 6443, Selector: cloud.Tags{"cluster": "one"}}
-	made, err := h.tenant.EnsureLoadBalancer(ctx, spec)
-	h.Expect(err).NotTo(HaveOccurred())
-	ready := func() (bool, error) {
-		now, err := h.tenant.GetLoadBalancer(ctx, "lb")
-		h.Expect(now.Address).To(Equal(made.Address), "the address never changes")
-		return now.Ready, err
-	}
-	h.Eventually(ready, soon).Should(BeTrue(), "the process listens")
-	h.stop()
-	h.Expect(h.balancers.Running()).To(Equal(1), "load balancers outlive the engine")
-	h.start()
-	instance := h.instance("one")
-	h.Eventually(h.balancers.Addresses, soon).Should(Equal([]string{instance.Address}), "it is told its backends")
-	h.stop()
-	h.balancers.KillAll()
-	h.start()
-	h.Eventually(h.balancers.Running, soon).Should(Equal(1), "one that died meanwhile is started again")
-	h.Eventually(ready, soon).Should(BeTrue(), "the process listens")
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		h.start()
+		spec := cloud.LoadBalancerSpec{Name: "lb", Port: 6443, Selector: cloud.Tags{"cluster": "one"}}
+		made, err := h.tenant.EnsureLoadBalancer(ctx, spec)
+		h.Expect(err).NotTo(HaveOccurred())
+		ready := func() (bool, error) {
+			now, err := h.tenant.GetLoadBalancer(ctx, "lb")
+			h.Expect(now.Address).To(Equal(made.Address), "the address never changes")
+			return now.Ready, err
+		}
+		h.Eventually(ready, soon).Should(BeTrue(), "the process listens")
+		h.stop()
+		h.Expect(h.balancers.Running()).To(Equal(1), "load balancers outlive the engine")
+		h.start()
+		instance := h.instance("one")
+		h.Eventually(h.balancers.Addresses, soon).Should(Equal([]string{instance.Address}), "it is told its backends")
+		h.stop()
+		h.balancers.KillAll()
+		h.start()
+		h.Eventually(h.balancers.Running, soon).Should(Equal(1), "one that died meanwhile is started again")
+		h.Eventually(ready, soon).Should(BeTrue(), "the process listens")
+	})
 }
 
 func TestFailedStart(t *testing.T) {
-	h := newHost(t)
-	h.start()
-	h.machines.FailStarts(errors.New("no room in memory"))
-	made := h.instance("one")
-	h.Expect(h.becomes(made.ID, cloud.InstanceFailed).Message).To(ContainSubstring("no room in memory"))
-	h.Expect(h.tenant.DeleteInstance(ctx, made.ID)).To(Succeed())
-	h.goes(made.ID)
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		h.start()
+		h.machines.FailStarts(errors.New("no room in memory"))
+		made := h.instance("one")
+		h.Expect(h.becomes(made.ID, cloud.InstanceFailed).Message).To(ContainSubstring("no room in memory"))
+		h.Expect(h.tenant.DeleteInstance(ctx, made.ID)).To(Succeed())
+		h.goes(made.ID)
+	})
 }
 
 func TestFailedLoadBalancerSaysWhyAndRecovers(t *testing.T) {
@@ -308,14 +322,16 @@ func TestLoadBalancerRecoversWithoutAnotherProcess(t *testing.T) {
 }
 
 func TestAddressIsUsedAgainOnlyWhenFree(t *testing.T) {
-	h := newHost(t)
-	h.start()
-	one, two := h.instance("one"), h.instance("two")
-	h.Expect(h.tenant.DeleteInstance(ctx, one.ID)).To(Succeed())
-	h.goes(one.ID)
-	three := h.instance("one")
-	h.Expect(three.ID).NotTo(Equal(one.ID), "IDs are never used again")
-	h.Expect(three.Address).NotTo(BeElementOf(one.Address, two.Address), "an address that just became free rests")
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		h.start()
+		one, two := h.instance("one"), h.instance("two")
+		h.Expect(h.tenant.DeleteInstance(ctx, one.ID)).To(Succeed())
+		h.goes(one.ID)
+		three := h.instance("one")
+		h.Expect(three.ID).NotTo(Equal(one.ID), "IDs are never used again")
+		h.Expect(three.Address).NotTo(BeElementOf(one.Address, two.Address), "an address that just became free rests")
+	})
 }
 
 func TestNewLimitFillsPools(t *testing.T) {
@@ -336,34 +352,36 @@ func TestNewLimitFillsPools(t *testing.T) {
 }
 
 func TestMemberIsReplacedOnlyWhenAsked(t *testing.T) {
-	h := newHost(t)
-	h.start()
-	spec := cloud.PoolSpec{Name: "pool", HostnamePrefix: "p", Size: 2, Revision: "one", Template: template()}
-	pool, err := h.tenant.EnsurePool(ctx, spec, "")
-	h.Expect(err).NotTo(HaveOccurred())
-	list, err := h.tenant.ListInstances(ctx, cloud.InstanceFilter{Pool: "pool"})
-	h.Expect(err).NotTo(HaveOccurred())
-	h.becomes(list[0].ID, cloud.InstanceRunning)
-	h.machines.Die(list[0].ID, "killed")
-	h.becomes(list[0].ID, cloud.InstanceStopped)
-	spec.Revision = "two"
-	pool, err = h.tenant.EnsurePool(ctx, spec, pool.Version)
-	h.Expect(err).NotTo(HaveOccurred())
-	h.Expect(pool.Instances).To(BeEquivalentTo(2), "a stopped instance counts until it is deleted")
-	h.Expect(h.tenant.DeleteInstance(ctx, list[0].ID)).To(Succeed())
-	pool, err = h.tenant.GetPool(ctx, "pool")
-	h.Expect(err).NotTo(HaveOccurred())
-	_, err = h.tenant.ScalePool(ctx, "pool", 2, pool.Version)
-	h.Expect(err).NotTo(HaveOccurred())
-	list, err = h.tenant.ListInstances(ctx, cloud.InstanceFilter{Pool: "pool"})
-	h.Expect(err).NotTo(HaveOccurred())
-	revisions := map[string]int{}
-	for _, instance := range list {
-		if instance.State != cloud.InstanceDeleting {
-			revisions[instance.Revision]++
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		h.start()
+		spec := cloud.PoolSpec{Name: "pool", HostnamePrefix: "p", Size: 2, Revision: "one", Template: template()}
+		pool, err := h.tenant.EnsurePool(ctx, spec, "")
+		h.Expect(err).NotTo(HaveOccurred())
+		list, err := h.tenant.ListInstances(ctx, cloud.InstanceFilter{Pool: "pool"})
+		h.Expect(err).NotTo(HaveOccurred())
+		h.becomes(list[0].ID, cloud.InstanceRunning)
+		h.machines.Die(list[0].ID, "killed")
+		h.becomes(list[0].ID, cloud.InstanceStopped)
+		spec.Revision = "two"
+		pool, err = h.tenant.EnsurePool(ctx, spec, pool.Version)
+		h.Expect(err).NotTo(HaveOccurred())
+		h.Expect(pool.Instances).To(BeEquivalentTo(2), "a stopped instance counts until it is deleted")
+		h.Expect(h.tenant.DeleteInstance(ctx, list[0].ID)).To(Succeed())
+		pool, err = h.tenant.GetPool(ctx, "pool")
+		h.Expect(err).NotTo(HaveOccurred())
+		_, err = h.tenant.ScalePool(ctx, "pool", 2, pool.Version)
+		h.Expect(err).NotTo(HaveOccurred())
+		list, err = h.tenant.ListInstances(ctx, cloud.InstanceFilter{Pool: "pool"})
+		h.Expect(err).NotTo(HaveOccurred())
+		revisions := map[string]int{}
+		for _, instance := range list {
+			if instance.State != cloud.InstanceDeleting {
+				revisions[instance.Revision]++
+			}
 		}
-	}
-	h.Expect(revisions).To(Equal(map[string]int{"one": 1, "two": 1}), "only new instances have the new revision")
+		h.Expect(revisions).To(Equal(map[string]int{"one": 1, "two": 1}), "only new instances have the new revision")
+	})
 }
 
 func TestImmutableFields(t *testing.T) {
@@ -389,15 +407,17 @@ func TestImmutableFields(t *testing.T) {
 }
 
 func TestRemoveEverything(t *testing.T) {
-	h := newHost(t)
-	h.start()
-	h.instance("one")
-	_, err := h.tenant.EnsurePool(ctx, cloud.PoolSpec{Name: "pool", HostnamePrefix: "p", Size: 2, Revision: "r", Template: template()}, "")
-	h.Expect(err).NotTo(HaveOccurred())
-	_, err = h.tenant.EnsureLoadBalancer(ctx, cloud.LoadBalancerSpec{Name: "lb", Port: 1, Selector: cloud.Tags{"a": "b"}})
-	h.Expect(err).NotTo(HaveOccurred())
-	h.stop()
-	h.Expect(h.newEngine().Remove(ctx)).To(Succeed())
-	h.Expect(h.machines.Running()).To(BeZero())
-	h.Expect(h.balancers.Running()).To(BeZero())
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		h.start()
+		h.instance("one")
+		_, err := h.tenant.EnsurePool(ctx, cloud.PoolSpec{Name: "pool", HostnamePrefix: "p", Size: 2, Revision: "r", Template: template()}, "")
+		h.Expect(err).NotTo(HaveOccurred())
+		_, err = h.tenant.EnsureLoadBalancer(ctx, cloud.LoadBalancerSpec{Name: "lb", Port: 1, Selector: cloud.Tags{"a": "b"}})
+		h.Expect(err).NotTo(HaveOccurred())
+		h.stop()
+		h.Expect(h.newEngine().Remove(ctx)).To(Succeed())
+		h.Expect(h.machines.Running()).To(BeZero())
+		h.Expect(h.balancers.Running()).To(BeZero())
+	})
 }
