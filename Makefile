@@ -368,7 +368,7 @@ UPSTREAM_PROGRAMS := $(UPSTREAM)/programs/$(NATIVE)
 upstream-parts: management all-versions $(TOOLS)/kubeadm-control-plane $(TOOLS)/test-extension
 	@mkdir -p $(UPSTREAM_PROGRAMS) $(UPSTREAM)/images
 	@ln -sfn $(BIN)/manager $(BIN)/runtime-extension $(BIN)/etcd-snapshot $(TOOLS) $(UPSTREAM_PROGRAMS)/
-	@go run ./hack/manifests --test-extension --output $(BIN)/manifests
+	@hack/build-manifests.sh $(BIN)/manifests $(KUBEBUILDER_ASSETS)/kubectl test-extension
 	@hack/build-providers.sh $(NATIVE) $(BIN)/manifests $(UPSTREAM_PROGRAMS) control-plane-kubeadm runtime-extension-test-extension
 	@go run ./hack/release --version $(NEXT_RELEASE) --output $(UPSTREAM) --programs $(UPSTREAM)/programs --architectures $(NATIVE) --providers
 	@go run ./node/store images --system $(BIN)/system --extra registry.k8s.io/pause:3.10.1 --output $(UPSTREAM)/images/pods.tar
@@ -381,11 +381,11 @@ $(UPSTREAM)/specs.test: FORCE
 capi: $(TOOLS)/core $(TOOLS)/kubeadm-bootstrap $(TOOLS)/clusterctl $(BIN)/manifests/.current
 	@:
 
-$(BIN)/manifests/.current: go.mod $(wildcard hack/manifests/*.go internal/kustomize/*.go config/*/*.yaml config/*/*/*.yaml config/*/*/*/*.yaml)
-	@go run ./hack/manifests --output $(BIN)/manifests && touch $@
+$(BIN)/manifests/.current: go.mod hack/build-manifests.sh $(wildcard config/*/*.yaml config/*/*/*.yaml config/*/*/*/*.yaml) | $(KUBEBUILDER_ASSETS)/kubernetes
+	@hack/build-manifests.sh $(BIN)/manifests $(KUBEBUILDER_ASSETS)/kubectl && touch $@
 
-$(BIN)/manifests/infrastructure-in-memory/infrastructure-components.yaml: hack/tools/inmemory.mod hack/manifests/main.go
-	@go run ./hack/manifests --in-memory --output $(BIN)/manifests
+$(BIN)/manifests/infrastructure-in-memory/infrastructure-components.yaml: hack/tools/inmemory.mod hack/build-manifests.sh | $(KUBEBUILDER_ASSETS)/kubernetes
+	@hack/build-manifests.sh $(BIN)/manifests $(KUBEBUILDER_ASSETS)/kubectl in-memory
 
 $(BIN)/e2e.test: FORCE
 	@$(GO_TEST) -tags e2e -c -o $@ ./test/e2e
