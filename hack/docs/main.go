@@ -23,6 +23,7 @@ import (
 	"strings"
 	"text/template"
 
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 	"github.com/capfoo/cluster-api-provider-foo/internal/repository"
 	"github.com/capfoo/cluster-api-provider-foo/templates"
 )
@@ -50,7 +51,7 @@ func run(root string) error {
 	if err != nil {
 		return err
 	}
-	extension, err := extensionPage(root)
+	extension, err := settingsSection.page(root, tables(hooks.Groups()))
 	if err != nil {
 		return err
 	}
@@ -58,11 +59,11 @@ func run(root string) error {
 	if err != nil {
 		return err
 	}
-	flags, err := managerPage(root)
+	flags, err := flagsSection.page(root, flagTable())
 	if err != nil {
 		return err
 	}
-	return repository.Files{managerFile: flags, "docs/conditions.md": conditions, "docs/templates.md": flavors, extensionFile: extension}.Write(root)
+	return repository.Files{flagsSection.file: flags, "docs/conditions.md": conditions, "docs/templates.md": flavors, settingsSection.file: extension}.Write(root)
 }
 
 // render fills in the template of a page.

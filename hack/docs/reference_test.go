@@ -19,7 +19,8 @@ import (
 const root = "../.."
 
 func TestReferenceIsComplete(t *testing.T) {
-	for name, page := range map[string]func(string) ([]byte, error){"docs/conditions.md": conditionsPage, managerFile: managerPage} {
+	flags := func(root string) ([]byte, error) { return flagsSection.page(root, flagTable()) }
+	for name, page := range map[string]func(string) ([]byte, error){"docs/conditions.md": conditionsPage, flagsSection.file: flags} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			want, err := page(root)
