@@ -8,8 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,6 +25,7 @@ import (
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/quickstart/progress"
 	"github.com/capfoo/cluster-api-provider-foo/internal/supervisor"
+	"github.com/capfoo/cluster-api-provider-foo/templates/flavors"
 )
 
 const fieldOwner = client.FieldOwner("foo-quickstart")
@@ -205,6 +209,30 @@ func applyTemplate(ctx context.Context, config Config, live client.Client, say *
 		}
 	}
 	return created, nil
+}
+
+// renderTemplate renders the flavor fast, as `clusterctl generate cluster --flavor fast` does. This
+// flavor suits a quickstart: the user is waiting, and nobody relies on the cluster's data. Further
+// variables of the template come from the environment.
+func renderTemplate(ctx context.Context, config Config) ([]unstructured.Unstructured, error) {
+	content, err := flavors.Get(flavors.Fast)
+	if err != nil {
+		return nil, err
+	}
+	variables := map[string]string{}
+	for _, entry := range os.Environ() {
+		name, value, _ := strings.Cut(entry, "=")
+		variables[name] = value
+	}
+	maps.Copy(variables, map[string]string{
+		"NAMESPACE": config.Namespace, "CLUSTER_NAME": config.ClusterName, "KUBERNETES_VERSION": config.KubernetesVersion,
+		"CONTROL_PLANE_MACHINE_COUNT": strconv.Itoa(config.ControlPlaneMachineCount), "WORKER_MACHINE_COUNT": strconv.Itoa(config.WorkerMachineCount),
+	})
+	objects, err := flavors.Template{Content: content}.Render(ctx, config.Namespace, variables)
+	if err != nil {
+		return nil, fmt.Errorf("render cluster template: %w", err)
+	}
+	return objects, nil
 }
 
 func ensureNamespace(ctx context.Context, config Config, live client.Client) error {
