@@ -34,7 +34,7 @@ func bareRun(ctx context.Context, env *environment, turn int, results *results) 
 	ctx, cancel := context.WithTimeoutCause(ctx, env.timeout, errSlow)
 	defer cancel()
 	name := fmt.Sprintf("bare-%d", turn)
-	userData, err := bareUserData(name, env.kubernetesVersion)
+	userData, err := bareUserData(ctx, name, env.kubernetesVersion)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
+	utilyaml "sigs.k8s.io/cluster-api/util/yaml"
 	"sigs.k8s.io/yaml"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/cli"
@@ -55,7 +56,7 @@ func TestPhasesAreAllObserved(t *testing.T) {
 }
 
 func TestBareUserData(t *testing.T) {
-	data, err := bareUserData("bare-1", "v1.36.3")
+	data, err := bareUserData(t.Context(), "bare-1", "v1.36.3")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +77,7 @@ func TestBareUserData(t *testing.T) {
 // kubeadm fails without the patches folder that its configuration names, and its only kube-proxy
 // configuration is what a command appends.
 func TestBareUserDataHasTheFilesThatKubeadmReads(t *testing.T) {
-	data, err := bareUserData("bare-1", "v1.36.3")
+	data, err := bareUserData(t.Context(), "bare-1", "v1.36.3")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +101,7 @@ func TestBareUserDataHasTheFilesThatKubeadmReads(t *testing.T) {
 			appended = file.Content
 		}
 	}
-	documents, err := decode([]byte(configuration + appended))
+	documents, err := utilyaml.ToUnstructured([]byte(configuration + appended))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,11 +124,11 @@ func TestBareUserDataHasTheFilesThatKubeadmReads(t *testing.T) {
 }
 
 func TestTemplates(t *testing.T) {
-	foo, err := fooCluster("one", "v1.36.3")
+	foo, err := fooCluster(t.Context(), "one", "v1.36.3")
 	if err != nil {
 		t.Fatal(err)
 	}
-	inMemory, err := inMemoryCluster("one", "v1.36.3")
+	inMemory, err := inMemoryCluster(t.Context(), "one", "v1.36.3")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +137,7 @@ func TestTemplates(t *testing.T) {
 			t.Errorf("%s is %s/%s", object.GetKind(), object.GetNamespace(), object.GetName())
 		}
 	}
-	if _, err := render([]byte("name: ${MISSING}"), nil); err == nil {
+	if _, err := render(t.Context(), []byte("name: ${MISSING}"), nil); err == nil {
 		t.Error("a variable without a value is not an error")
 	}
 }

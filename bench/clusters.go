@@ -40,14 +40,14 @@ func fooRun(ctx context.Context, env *environment, turn int, results *results) (
 }
 
 // objectsOf returns the objects of a cluster.
-type objectsOf func(name, kubernetesVersion string) ([]*unstructured.Unstructured, error)
+type objectsOf func(ctx context.Context, name, kubernetesVersion string) ([]*unstructured.Unstructured, error)
 
 // bringUp applies the objects of a number of clusters.
 func (e *environment) bringUp(ctx context.Context, name string, number int, objectsOf objectsOf) ([]*cluster, error) {
 	var clusters []*cluster
 	for index := range number {
 		unique := fmt.Sprintf("%s-%d", name, index+1)
-		objects, err := objectsOf(unique, e.kubernetesVersion)
+		objects, err := objectsOf(ctx, unique, e.kubernetesVersion)
 		if err != nil {
 			return nil, err
 		}

@@ -119,7 +119,7 @@ func (c comparison) run(ctx context.Context, contender controlPlaneContender, tu
 }
 
 func (c comparison) makeAndRoll(ctx context.Context, name, kind string, run *measurement) error {
-	objects, err := controlPlaneCluster(name, kind, c.previousVersion, c.machines)
+	objects, err := controlPlaneCluster(ctx, name, kind, c.previousVersion, c.machines)
 	if err != nil {
 		return err
 	}
@@ -147,8 +147,8 @@ func (c comparison) makeAndRoll(ctx context.Context, name, kind string, run *mea
 
 // controlPlaneCluster returns the objects of a cluster with a control plane of the given kind and
 // no workers.
-func controlPlaneCluster(name, kind, version string, machines int) ([]*unstructured.Unstructured, error) {
-	objects, err := fooClusterOf(name, version, machines, 0)
+func controlPlaneCluster(ctx context.Context, name, kind, version string, machines int) ([]*unstructured.Unstructured, error) {
+	objects, err := fooClusterOf(ctx, name, version, machines, 0)
 	if err != nil {
 		return nil, err
 	}

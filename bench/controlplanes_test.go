@@ -15,7 +15,7 @@ import (
 func TestControlPlaneClusterOfEitherKind(t *testing.T) {
 	var settings []string
 	for _, kind := range []string{kindFooControlPlane, kindKubeadmControlPlane} {
-		objects, err := controlPlaneCluster("one", kind, "v1.35.4", 3)
+		objects, err := controlPlaneCluster(t.Context(), "one", kind, "v1.35.4", 3)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -82,8 +82,8 @@ func manyInMemoryRun(ctx context.Context, env *environment, number int, results 
 
 // inMemoryCluster returns the objects of a cluster of the in-memory provider with as many machines
 // as one of Foo has.
-func inMemoryCluster(name, kubernetesVersion string) ([]*unstructured.Unstructured, error) {
-	return render(inMemoryTemplate, map[string]string{
+func inMemoryCluster(ctx context.Context, name, kubernetesVersion string) ([]*unstructured.Unstructured, error) {
+	return render(ctx, inMemoryTemplate, map[string]string{
 		"NAMESPACE": benchNamespace, "CLUSTER_NAME": name, "KUBERNETES_VERSION": kubernetesVersion, "WORKER_MACHINE_COUNT": fmt.Sprint(workers),
 	})
 }

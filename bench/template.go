@@ -4,20 +4,16 @@
 package main
 
 import (
-	"bytes"
-	"errors"
+	"context"
 	"fmt"
-	"io"
 
 	"github.com/blang/semver/v4"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/cluster-api/bootstrap/kubeadm/pkg/cloudinit"
 	kubeadmtypes "sigs.k8s.io/cluster-api/bootstrap/kubeadm/pkg/types"
 	"sigs.k8s.io/cluster-api/bootstrap/kubeadm/pkg/types/upstream"
-	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/yamlprocessor"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 	"github.com/capfoo/cluster-api-provider-foo/templates/flavors"
@@ -26,55 +22,30 @@ import (
 // workers of each cluster, next to one control plane.
 const workers = 3
 
-var errUnset = errors.New("the variable is not set")
-
-// render returns the objects of a cluster as clusterctl would render them.
-func render(template []byte, variables map[string]string) ([]*unstructured.Unstructured, error) {
-	text, err := yamlprocessor.NewSimpleProcessor().Process(template, func(name string) (string, error) {
-		if value, ok := variables[name]; ok {
-			return value, nil
-		}
-		return "", errUnset
-	})
-	if err != nil {
-		return nil, fmt.Errorf("render the template: %w", err)
+// render returns the objects of a cluster as clusterctl renders them.
+func render(ctx context.Context, template []byte, variables map[string]string) ([]*unstructured.Unstructured, error) {
+	rendered, err := flavors.Template{Content: template}.Render(ctx, benchNamespace, variables)
+	objects := make([]*unstructured.Unstructured, 0, len(rendered))
+	for i := range rendered {
+		objects = append(objects, &rendered[i])
 	}
-	return decode(text)
-}
-
-// decode returns the objects of a YAML file.
-func decode(text []byte) ([]*unstructured.Unstructured, error) {
-	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096)
-	var objects []*unstructured.Unstructured
-	for {
-		object := &unstructured.Unstructured{}
-		err := decoder.Decode(&object.Object)
-		if errors.Is(err, io.EOF) {
-			return objects, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read YAML: %w", err)
-		}
-		if len(object.Object) > 0 {
-			objects = append(objects, object)
-		}
-	}
+	return objects, err
 }
 
 // fooCluster returns the objects of a cluster of Foo with one control plane.
-func fooCluster(name, kubernetesVersion string) ([]*unstructured.Unstructured, error) {
-	return fooClusterOf(name, kubernetesVersion, 1, workers)
+func fooCluster(ctx context.Context, name, kubernetesVersion string) ([]*unstructured.Unstructured, error) {
+	return fooClusterOf(ctx, name, kubernetesVersion, 1, workers)
 }
 
 // fooClusterOf returns the objects of a cluster of Foo with the given numbers of control planes and
 // workers. It uses the flavor fast, and the alternatives are derived from its objects, so that they
 // have the same settings.
-func fooClusterOf(name, kubernetesVersion string, controlPlanes, workers int) ([]*unstructured.Unstructured, error) {
+func fooClusterOf(ctx context.Context, name, kubernetesVersion string, controlPlanes, workers int) ([]*unstructured.Unstructured, error) {
 	template, err := flavors.Get(flavors.Fast)
 	if err != nil {
 		return nil, err
 	}
-	return render(template, map[string]string{
+	return render(ctx, template, map[string]string{
 		"NAMESPACE": benchNamespace, "CLUSTER_NAME": name, "KUBERNETES_VERSION": kubernetesVersion,
 		"CONTROL_PLANE_MACHINE_COUNT": fmt.Sprint(controlPlanes), "WORKER_MACHINE_COUNT": fmt.Sprint(workers),
 	})
@@ -83,8 +54,8 @@ func fooClusterOf(name, kubernetesVersion string, controlPlanes, workers int) ([
 // bareUserData returns the user data that the kubeadm bootstrap provider generates for the first
 // control plane of a cluster of Foo, except for the certificates and for the endpoint, because a
 // bare kubeadm has no load balancer. The console shows when kubeadm started and ended.
-func bareUserData(name, kubernetesVersion string) ([]byte, error) {
-	objects, err := fooCluster(name, kubernetesVersion)
+func bareUserData(ctx context.Context, name, kubernetesVersion string) ([]byte, error) {
+	objects, err := fooCluster(ctx, name, kubernetesVersion)
 	if err != nil {
 		return nil, err
 	}
