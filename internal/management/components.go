@@ -4,16 +4,13 @@
 package management
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	utilyaml "sigs.k8s.io/cluster-api/util/yaml"
 )
 
 // podOnly lists the kinds of components that only make sense for a provider that runs in a pod.
@@ -28,32 +25,17 @@ func readComponents(path string) ([]*unstructured.Unstructured, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read components: %w", err)
 	}
-	objects, err := decodeComponents(content)
+	all, err := utilyaml.ToUnstructured(content)
 	if err != nil {
 		return nil, fmt.Errorf("read components %s: %w", path, err)
 	}
-	return objects, nil
-}
-
-func decodeComponents(content []byte) ([]*unstructured.Unstructured, error) {
-	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
 	var objects []*unstructured.Unstructured
-	for {
-		document, err := reader.Read()
-		if errors.Is(err, io.EOF) {
-			return objects, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		object := &unstructured.Unstructured{}
-		if err := utilyaml.Unmarshal(document, &object.Object); err != nil {
-			return nil, err
-		}
-		if len(object.Object) > 0 && !podOnly[object.GetKind()] {
-			objects = append(objects, object)
+	for i := range all {
+		if !podOnly[all[i].GetKind()] {
+			objects = append(objects, &all[i])
 		}
 	}
+	return objects, nil
 }
 
 // webhookServer is the server of a provider's webhooks.

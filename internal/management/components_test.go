@@ -6,6 +6,7 @@ package management
 import (
 	"encoding/base64"
 	"os"
+	"path/filepath"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -59,14 +60,20 @@ webhooks:
 - {name: elsewhere, clientConfig: {url: "https://example.com"}}
 `
 
+func read(t *testing.T) []*unstructured.Unstructured {
+	t.Helper()
+	g := NewWithT(t)
+	path := filepath.Join(t.TempDir(), "components.yaml")
+	g.Expect(os.WriteFile(path, []byte(components), 0o600)).To(Succeed())
+	objects, err := readComponents(path)
+	g.Expect(err).NotTo(HaveOccurred())
+	return objects
+}
+
 func decode(t *testing.T) map[string]*unstructured.Unstructured {
 	t.Helper()
-	objects, err := decodeComponents([]byte(components))
-	if err != nil {
-		t.Fatal(err)
-	}
 	byName := map[string]*unstructured.Unstructured{}
-	for _, object := range objects {
+	for _, object := range read(t) {
 		byName[object.GetKind()+"/"+object.GetName()] = object
 	}
 	return byName
@@ -74,8 +81,7 @@ func decode(t *testing.T) map[string]*unstructured.Unstructured {
 
 func TestComponentsForPodsAreLeftOut(t *testing.T) {
 	g := NewWithT(t)
-	objects, err := decodeComponents([]byte(components))
-	g.Expect(err).NotTo(HaveOccurred())
+	objects := read(t)
 	var kinds []string
 	for _, object := range objects {
 		kinds = append(kinds, object.GetKind())
@@ -84,7 +90,7 @@ func TestComponentsForPodsAreLeftOut(t *testing.T) {
 		"Namespace", "ServiceAccount", "CustomResourceDefinition", "CustomResourceDefinition", "ValidatingWebhookConfiguration",
 	}))
 	g.Expect(serviceAccountUser(objects)).To(Equal("system:serviceaccount:some-system:some-manager"))
-	_, err = serviceAccountUser(objects[:1])
+	_, err := serviceAccountUser(objects[:1])
 	g.Expect(err).To(MatchError(ContainSubstring("no ServiceAccount")))
 }
 

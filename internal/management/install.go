@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -97,7 +98,7 @@ func apply(ctx context.Context, kube client.Client, object *unstructured.Unstruc
 func waitEstablished(ctx context.Context, kube client.WithWatch, names sets.Set[string]) error {
 	return waitFor(ctx, kube, &apiextensionsv1.CustomResourceDefinitionList{}, names, func(object client.Object) bool {
 		crd, ok := object.(*apiextensionsv1.CustomResourceDefinition)
-		return ok && established(crd)
+		return ok && apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established)
 	})
 }
 
@@ -134,13 +135,4 @@ func waitFor(ctx context.Context, kube client.WithWatch, list client.ObjectList,
 		return fmt.Errorf("wait for %v: %w", sets.List(waiting), context.Cause(ctx))
 	}
 	return fmt.Errorf("watch %T: the API server closed the watch", list)
-}
-
-func established(crd *apiextensionsv1.CustomResourceDefinition) bool {
-	for _, condition := range crd.Status.Conditions {
-		if condition.Type == apiextensionsv1.Established {
-			return condition.Status == apiextensionsv1.ConditionTrue
-		}
-	}
-	return false
 }

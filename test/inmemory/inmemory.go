@@ -8,11 +8,8 @@
 package inmemory
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -20,8 +17,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/util/cert"
+	utilyaml "sigs.k8s.io/cluster-api/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/kustomize"
@@ -50,18 +47,17 @@ func InstallCRDs(ctx context.Context, kube client.Client, tools string) error {
 	if err != nil {
 		return err
 	}
-	for decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(content), 4096); ; {
-		object := &unstructured.Unstructured{}
-		if err := decoder.Decode(&object.Object); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return fmt.Errorf("read the provider's CRDs: %w", err)
-		}
-		unstructured.RemoveNestedField(object.Object, "spec", "conversion")
-		if err := kube.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), fieldOwner); err != nil {
-			return fmt.Errorf("apply CRD %s: %w", object.GetName(), err)
+	objects, err := utilyaml.ToUnstructured(content)
+	if err != nil {
+		return fmt.Errorf("read the provider's CRDs: %w", err)
+	}
+	for i := range objects {
+		unstructured.RemoveNestedField(objects[i].Object, "spec", "conversion")
+		if err := kube.Apply(ctx, client.ApplyConfigurationFromUnstructured(&objects[i]), fieldOwner); err != nil {
+			return fmt.Errorf("apply CRD %s: %w", objects[i].GetName(), err)
 		}
 	}
+	return nil
 }
 
 // Arguments returns the arguments of the provider and the URL of its readiness check. It creates
