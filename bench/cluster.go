@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util"
 	"sigs.k8s.io/cluster-api/util/conditions"
 	"sigs.k8s.io/cluster-api/util/secret"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -121,10 +122,7 @@ func (e *environment) snapshot(ctx context.Context, c *cluster) (*snapshot, erro
 	}
 	for _, node := range nodes.Items {
 		_, controlPlane := node.Labels["node-role.kubernetes.io/control-plane"]
-		ready := slices.ContainsFunc(node.Status.Conditions, func(condition corev1.NodeCondition) bool {
-			return condition.Type == corev1.NodeReady && condition.Status == corev1.ConditionTrue
-		})
-		now.nodes = append(now.nodes, nodeState{controlPlane: controlPlane, ready: ready})
+		now.nodes = append(now.nodes, nodeState{controlPlane: controlPlane, ready: util.IsNodeReady(&node)})
 	}
 	var dns appsv1.Deployment
 	err := c.workload.Get(ctx, client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: "coredns"}, &dns)

@@ -13,6 +13,7 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/cluster-api/util"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
@@ -111,13 +112,9 @@ func readNodes(ctx context.Context, from source, into *observation) error {
 	for i := range list.Items {
 		item := &list.Items[i]
 		_, controlPlane := item.Labels[controlPlaneLabel]
-		seen := node{name: item.Name, kubelet: item.Status.NodeInfo.KubeletVersion, controlPlane: controlPlane}
-		for _, condition := range item.Status.Conditions {
-			if condition.Type == corev1.NodeReady {
-				seen.ready = condition.Status == corev1.ConditionTrue
-			}
-		}
-		into.nodes = append(into.nodes, seen)
+		into.nodes = append(into.nodes, node{
+			name: item.Name, kubelet: item.Status.NodeInfo.KubeletVersion, controlPlane: controlPlane, ready: util.IsNodeReady(item),
+		})
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util"
 	"sigs.k8s.io/cluster-api/util/conditions"
 	"sigs.k8s.io/cluster-api/util/secret"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -55,7 +56,7 @@ func (o *objects) snapshot(nodes []corev1.Node) progress.Snapshot {
 	slices.SortFunc(nodes, func(a, b corev1.Node) int { return older(&a, &b) })
 	for _, node := range nodes {
 		_, controlPlane := node.Labels[controlPlaneLabel]
-		s.Nodes = append(s.Nodes, progress.Node{Name: node.Name, ControlPlane: controlPlane, Ready: nodeReady(node)})
+		s.Nodes = append(s.Nodes, progress.Node{Name: node.Name, ControlPlane: controlPlane, Ready: util.IsNodeReady(&node)})
 	}
 	return s
 }
@@ -72,15 +73,6 @@ func (o *objects) hasSecrets(purposes ...secret.Purpose) bool {
 func older(a, b client.Object) int {
 	byTime := a.GetCreationTimestamp().Compare(b.GetCreationTimestamp().Time)
 	return cmp.Or(byTime, cmp.Compare(a.GetName(), b.GetName()))
-}
-
-func nodeReady(node corev1.Node) bool {
-	for _, condition := range node.Status.Conditions {
-		if condition.Type == corev1.NodeReady {
-			return condition.Status == corev1.ConditionTrue
-		}
-	}
-	return false
 }
 
 // instances joins each Machine with its FooMachine.

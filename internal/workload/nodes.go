@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/cluster-api/util"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -63,7 +64,7 @@ func newNode(node *corev1.Node, pods map[string]*corev1.Pod, mode EtcdMode) Node
 	result := Node{
 		Name:       node.Name,
 		ProviderID: node.Spec.ProviderID,
-		Ready:      nodeReady(node) == corev1.ConditionTrue,
+		Ready:      util.IsNodeReady(node),
 		Unlabelled: !labelled(node),
 		Untainted:  untainted(node),
 		Avoided:    slices.ContainsFunc(node.Spec.Taints, isAvoidTaint),
@@ -88,15 +89,6 @@ func untainted(node *corev1.Node) bool {
 }
 
 func staticPodName(component Component, node string) string { return string(component) + "-" + node }
-
-func nodeReady(node *corev1.Node) corev1.ConditionStatus {
-	for _, condition := range node.Status.Conditions {
-		if condition.Type == corev1.NodeReady {
-			return condition.Status
-		}
-	}
-	return corev1.ConditionUnknown
-}
 
 func newPod(pod *corev1.Pod) Pod {
 	switch {
