@@ -139,20 +139,3 @@ func sums(files repository.Files) (content []byte) {
 	}
 	return content
 }
-
-// clusterctlConfiguration returns the configuration that makes clusterctl use the repository at
-// root, an absolute path.
-func clusterctlConfiguration(root, version string) ([]byte, error) {
-	locations := make([]map[string]string, 0, len(providers))
-	for _, provider := range providers {
-		at := provider.at(version)
-		locations = append(locations, map[string]string{"name": at.Name, "type": string(at.Type), "url": at.URL(root)})
-	}
-	return yaml.Marshal(map[string]any{
-		// The check would look for newer versions of clusterctl on the network.
-		"CLUSTERCTL_DISABLE_VERSIONCHECK": "true",
-		// It does not exist, so that no file of the user overrides one in the repository.
-		"overridesFolder": filepath.Join(root, "no-overrides"),
-		"providers":       locations,
-	})
-}

@@ -20,6 +20,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"sigs.k8s.io/yaml"
+
 	"github.com/capfoo/cluster-api-provider-foo/internal/repository"
 )
 
@@ -62,7 +64,11 @@ func run(r release) error {
 			return err
 		}
 	}
-	configuration, err := clusterctlConfiguration(root, r.version)
+	all := make([]repository.Provider, 0, len(providers))
+	for _, provider := range providers {
+		all = append(all, provider.at(r.version))
+	}
+	configuration, err := yaml.Marshal(repository.Configuration(root, all...))
 	if err != nil {
 		return err
 	}

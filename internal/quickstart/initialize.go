@@ -53,29 +53,23 @@ func (c Config) initialized() bool {
 
 // repository returns the part of clusterctl's configuration about the repository.
 func (c Config) repository() (map[string]any, error) {
-	providers := make([]map[string]string, 0, len(podProviders))
+	providers := make([]repository.Provider, 0, len(podProviders))
 	for _, one := range podProviders {
 		version, err := c.versionOf(clusterctlv1.ManifestLabel(one.name, one.kind))
 		if err != nil {
 			return nil, err
 		}
-		provider := repository.Provider{Name: one.name, Type: one.kind, Version: version}
-		providers = append(providers, map[string]string{"name": one.name, "type": string(one.kind), "url": provider.URL(c.repositoryDir())})
+		providers = append(providers, repository.Provider{Name: one.name, Type: one.kind, Version: version})
 	}
 	version, err := c.versionOf(certManagerFolder)
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{
-		"providers": providers,
-		"cert-manager": map[string]string{
-			"version": version, "url": filepath.Join(c.repositoryDir(), certManagerFolder, version, certManagerFile),
-		},
-		// The check would look for newer versions of clusterctl on the network.
-		"CLUSTERCTL_DISABLE_VERSIONCHECK": "true",
-		// It does not exist, so that no file of the user overrides one in the repository.
-		"overridesFolder": filepath.Join(c.StateDir, "no-overrides"),
-	}, nil
+	configuration := repository.Configuration(c.repositoryDir(), providers...)
+	configuration["cert-manager"] = map[string]string{
+		"version": version, "url": filepath.Join(c.repositoryDir(), certManagerFolder, version, certManagerFile),
+	}
+	return configuration, nil
 }
 
 // versionOf returns the newest version of a folder in the repository, which also has those of

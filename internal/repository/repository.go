@@ -56,6 +56,22 @@ func (p Provider) URL(root string) string {
 	return filepath.Join(root, filepath.FromSlash(p.ComponentsFile()))
 }
 
+// Configuration returns the configuration that makes clusterctl use providers of the repository at root,
+// which must be absolute, and nothing else.
+func Configuration(root string, providers ...Provider) map[string]any {
+	locations := make([]map[string]string, 0, len(providers))
+	for _, one := range providers {
+		locations = append(locations, map[string]string{"name": one.Name, "type": string(one.Type), "url": one.URL(root)})
+	}
+	return map[string]any{
+		"providers": locations,
+		// The check would look for newer versions of clusterctl on the network.
+		"CLUSTERCTL_DISABLE_VERSIONCHECK": "true",
+		// It does not exist, so that no file of the user overrides one in the repository.
+		"overridesFolder": filepath.Join(root, "no-overrides"),
+	}
+}
+
 // Files maps paths to contents. Paths are relative to the root of the repository, with slashes.
 type Files map[string][]byte
 
