@@ -6,10 +6,12 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/component-base/version"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/cli"
 	"github.com/capfoo/cluster-api-provider-foo/internal/quickstart"
@@ -59,4 +61,15 @@ Exit codes:
 // newGroup returns a command that only holds one other.
 func newGroup(use, short string, only *cobra.Command) *cobra.Command {
 	return cli.Group(&cobra.Command{Use: use, Short: short, Example: only.Example}, only)
+}
+
+func newVersionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Show the version of foo", Example: "  foo version", Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			built := version.Get()
+			_, err := fmt.Fprintln(command.OutOrStdout(), "foo", built.GitVersion, built.GoVersion, built.Platform)
+			return err
+		},
+	}
 }

@@ -7,11 +7,13 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"k8s.io/component-base/version"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/loadbalancer"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cli"
@@ -79,4 +81,36 @@ func newLoadBalancerProcess() *cobra.Command {
 		Use: loadbalancer.Subcommand + " FOLDER", Hidden: true, Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return loadbalancer.Run(args[0]) },
 	}
+}
+
+func newVersionCommand() *cobra.Command {
+	p := &printer[versionInfo]{view: view[versionInfo]{
+		columns: []string{"VERSION", "GO", "PLATFORM"},
+		rows:    func(v versionInfo) [][]any { return [][]any{{v.Version, v.GoVersion, v.Platform}} },
+	}}
+	command := &cobra.Command{
+		Use: "version", Short: "Show the version of foocloud", Example: "  foocloud version -o json", Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			if err := p.check(command); err != nil {
+				return err
+			}
+			built := version.Get()
+			v := versionInfo{Version: built.GitVersion, GoVersion: built.GoVersion, Platform: built.Platform}
+			if p.format != formatTable {
+				return p.print(command.OutOrStdout(), v, v)
+			}
+			_, err := fmt.Fprintln(command.OutOrStdout(), "foocloud", v.Version, v.GoVersion, v.Platform)
+			return err
+		},
+	}
+	p.addOutputFlag(command)
+	return command
+}
+
+// versionInfo is what is shown of a version.
+type versionInfo struct {
+	// Version is what the linker was told, or Kubernetes' placeholder in a development build.
+	Version   string `json:"version"`
+	GoVersion string `json:"goVersion"`
+	Platform  string `json:"platform"`
 }

@@ -19,6 +19,9 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/quota"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/topology"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
+	"github.com/capfoo/cluster-api-provider-foo/internal/clouds"
 	"github.com/capfoo/cluster-api-provider-foo/internal/manager"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
@@ -70,4 +73,17 @@ func setup(_ context.Context, mgr ctrl.Manager, opts *manager.Options) error {
 		return err
 	}
 	return mgr.AddReadyzCheck("webhook", mgr.GetWebhookServer().StartedChecker())
+}
+
+// newClouds returns a resolver that finds the cloud of a cluster.
+func newClouds(live client.Client, opts *manager.Options) (cloudidentity.Clouds, error) {
+	own, err := clouds.OfFlags(opts)
+	if err != nil {
+		return nil, err
+	}
+	return cloudidentity.NewResolver(cloudidentity.Options{
+		Client: live, Secrets: live, Default: own, Connect: clouds.Connect,
+		// Nothing here waits for cloud events.
+		Follow: func(cloudevents.Watcher, cloudevents.Scope) func() { return func() {} },
+	}), nil
 }

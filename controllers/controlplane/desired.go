@@ -21,6 +21,7 @@ import (
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
+	"github.com/capfoo/cluster-api-provider-foo/internal/controlplanerules"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
@@ -198,4 +199,18 @@ func readinessGates(mode workload.EtcdMode, extra []clusterv1.MachineReadinessGa
 		add(gate)
 	}
 	return gates
+}
+
+const randomLength = 5
+
+// machineName renders spec.machineNaming.
+func machineName(controlPlane *controlplanev1.FooControlPlane, cluster, random string) (string, error) {
+	text := controlPlane.Spec.MachineNaming.Template
+	name, err := controlplanerules.MachineName(text, controlplanerules.Names{
+		Cluster: cluster, ControlPlane: controlPlane.Name, Random: random,
+	})
+	if err != nil {
+		return "", fmt.Errorf("spec.machineNaming.template %q: %w", text, err)
+	}
+	return name, nil
 }

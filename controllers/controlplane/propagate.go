@@ -20,6 +20,8 @@ import (
 
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 )
 
 const (
@@ -231,4 +233,21 @@ func (s *scope) changeableSpec() clusterv1.MachineSpec {
 		Taints:         template.Taints,
 		Deletion:       clusterv1.MachineDeletionSpec(template.Deletion),
 	}
+}
+
+// avoidOutdatedNodes makes the scheduler avoid the Nodes of Machines that a rollout replaces.
+// Otherwise Pods evicted from one of them may move to the next one to be drained, and Cluster API
+// checks only every 20 s whether a drain is complete.
+func (r *Reconciler) avoidOutdatedNodes(ctx context.Context, s *scope, seen plan.State) error {
+	if s.observation == nil {
+		return nil
+	}
+	var errs []error
+	for _, machine := range seen.Machines {
+		node, ok := s.observation.Node(machine.Node)
+		if goes := seen.Replaceable(machine); ok && node.Avoided != goes {
+			errs = append(errs, r.workload.AvoidNode(ctx, s.key(), node.Name, goes))
+		}
+	}
+	return errors.Join(errs...)
 }

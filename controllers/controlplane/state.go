@@ -6,6 +6,7 @@ package controlplane
 import (
 	"cmp"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -256,4 +257,58 @@ func names(machines []*clusterv1.Machine) []string {
 		result = append(result, machine.Name)
 	}
 	return result
+}
+
+// initTimeout is how long kubeadm init may take after the Machine was created. Until then, only the
+// API server says whether the control plane is initialized.
+const initTimeout = 5 * time.Minute
+
+// evidence collects what may prove that the control plane has been initialized, whatever its API
+// server says.
+func (s *scope) evidence() plan.Evidence {
+	result := plan.Evidence{
+		Status:   ptr.Deref(s.controlPlane.Status.Initialization.ControlPlaneInitialized, false),
+		Cluster:  clusterInitialized(s.cluster),
+		Machines: len(s.machines),
+	}
+	for _, machine := range s.machines {
+		_, marked := machine.Annotations[controlplanev1.InitializedAnnotation]
+		result.Marked = result.Marked || marked
+		result.Joining = result.Joining || s.joins(machine)
+	}
+	return result
+}
+
+// hasOldNode reports whether the Machine has a Node that proves something while the API server does
+// not answer. kubeadm init registers the Node of a new Machine before other machines can join.
+func (s *scope) hasOldNode(machine *clusterv1.Machine) bool {
+	return machine.Status.NodeRef.IsDefined() && machine.DeletionTimestamp.IsZero() && s.now.Sub(machine.CreationTimestamp.Time) > initTimeout
+}
+
+// joins reports whether the Machine was made to join.
+func (s *scope) joins(machine *clusterv1.Machine) bool {
+	config, ok := s.configs[machine.Name]
+	return ok && config.Spec.JoinConfiguration.ControlPlane != nil
+}
+
+// localAddress matches the local end of a connection in an error, whose port differs each time.
+var localAddress = regexp.MustCompile(`\S+:\d+->`)
+
+// steady removes the parts of an error that differ each time, so that the status is not written
+// again and again.
+func steady(text string) string { return localAddress.ReplaceAllString(text, "") }
+
+// steadyError is an error whose text stays the same while the cause does.
+type steadyError struct{ error }
+
+// Error implements error.
+func (e steadyError) Error() string { return steady(e.error.Error()) }
+
+func (e steadyError) Unwrap() error { return e.error }
+
+func steadied(failure error) error {
+	if failure == nil {
+		return nil
+	}
+	return steadyError{failure}
 }

@@ -8,7 +8,9 @@ import (
 	"slices"
 
 	"github.com/blang/semver/v4"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/ptr"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -165,5 +167,22 @@ func (s *scope) forgetRemediation(result outcome) {
 		slices.ContainsFunc(seen.Machines, func(m plan.Machine) bool { return m.Name == seen.Remediation.Machine }))
 	if !wanted && result.next.Action != plan.ActionRemediate {
 		delete(s.controlPlane.Annotations, controlplanev1.RemediationInProgressAnnotation)
+	}
+}
+
+// maxNote is the API server's limit for the note of an event, in bytes.
+const maxNote = 1024
+
+// announce emits one event for what was done or for what failed. Waiting emits none: the conditions
+// show it.
+func announce(recorder events.EventRecorder, controlPlane *controlplanev1.FooControlPlane, next plan.Decision, failure error) {
+	idle := !next.Acts()
+	switch {
+	case failure != nil && idle:
+		recorder.Eventf(controlPlane, nil, corev1.EventTypeWarning, "ReconcileFailed", "Reconcile", "%.*s", maxNote, failure.Error())
+	case failure != nil:
+		recorder.Eventf(controlPlane, nil, corev1.EventTypeWarning, next.Reason+"Failed", string(next.Action), "%.*s", maxNote, next.Message+": "+failure.Error())
+	case !idle && next.Action != plan.ActionFinish:
+		recorder.Eventf(controlPlane, nil, corev1.EventTypeNormal, next.Reason, string(next.Action), "%.*s", maxNote, next.Message)
 	}
 }

@@ -6,6 +6,7 @@ package machinepool
 import (
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -14,6 +15,8 @@ import (
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/cloudfault"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/report"
 	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
 )
 
@@ -140,3 +143,19 @@ var _ conditions.Setter = &infrav1.FooMachinePool{}
 func condition(kind string, status metav1.ConditionStatus, reason, message string) metav1.Condition {
 	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message}
 }
+
+// eventKinds maps the reasons that are worth an event to the event's type.
+var eventKinds = cloudfault.EventKinds(report.Kinds{
+	infrav1.FooMachinePoolPoolProvisionedReason:      corev1.EventTypeNormal,
+	infrav1.FooMachinePoolInstancesReadyReason:       corev1.EventTypeNormal,
+	infrav1.FooMachinePoolScalingUpReason:            corev1.EventTypeNormal,
+	infrav1.FooMachinePoolScalingDownReason:          corev1.EventTypeNormal,
+	infrav1.FooMachinePoolRollingOutReason:           corev1.EventTypeNormal,
+	infrav1.FooMachinePoolRepairingReason:            corev1.EventTypeNormal,
+	infrav1.FooMachinePoolRolloutPausedReason:        corev1.EventTypeNormal,
+	infrav1.FooMachinePoolNodesDoNotJoinReason:       corev1.EventTypeWarning,
+	infrav1.FooMachinePoolNodesNotAvailableReason:    corev1.EventTypeWarning,
+	infrav1.FooMachinePoolMachineDeletionStuckReason: corev1.EventTypeWarning,
+	infrav1.FooMachinePoolPoolNotFoundReason:         corev1.EventTypeWarning,
+	infrav1.DeletingReason:                           corev1.EventTypeNormal,
+})

@@ -1,6 +1,12 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package machinetemplate reports for each FooMachineTemplate what a node created from it will
+// have: CPUs, memory, architecture and operating system. The cluster autoscaler reads it to add the
+// first node of a group.
+//
+// Limits: a cloud announces no changes of its catalog, so a changed size is noticed only when a
+// template changes or at a resync.
 package machinetemplate
 
 import (
@@ -21,6 +27,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/cloudfault"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/gate"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
+	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
 )
 
 const controllerName = "foomachinetemplate"
@@ -114,4 +121,17 @@ func (r *reconciler) observe(ctx context.Context, template *infrav1.FooMachineTe
 		sizes = append(sizes, size)
 	}
 	return sizes, nil
+}
+
+// setStatus sets the whole status. It is empty if a cloud does not have the instance type, so that
+// nobody scales up in vain, or if the clouds of several clusters disagree.
+func setStatus(template *infrav1.FooMachineTemplate, sizes []*cloud.InstanceType) {
+	template.Status = infrav1.FooMachineTemplateStatus{}
+	for _, size := range sizes {
+		if size == nil || size.CPUs != sizes[0].CPUs || size.MemoryBytes != sizes[0].MemoryBytes || size.Architecture != sizes[0].Architecture {
+			template.Status = infrav1.FooMachineTemplateStatus{}
+			return
+		}
+		template.Status.Capacity, template.Status.NodeInfo = ownertags.NodeCapacity(*size)
+	}
 }

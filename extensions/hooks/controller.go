@@ -12,10 +12,12 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
@@ -291,4 +293,24 @@ func statusOf(known *extensionv1.HookJob, outcome Outcome, now time.Time) extens
 	}
 	meta.SetStatusCondition(&status.Conditions, condition)
 	return status
+}
+
+// announce emits an event on a job and on its Cluster if the job waits for something else than
+// before, or is completed, and counts the latter. The Cluster's event outlives the job.
+func (w *worker) announce(before, after *extensionv1.HookJob, cluster *clusterv1.Cluster) {
+	condition := meta.FindStatusCondition(after.Status.Conditions, extensionv1.HookJobCompletedCondition)
+	if after.IsCompleted() {
+		w.ended.WithLabelValues(after.Spec.Hook, condition.Reason).Inc()
+	}
+	if condition.Reason == extensionv1.HookJobRestingReason || condition.Message == messageOf(before) && after.IsCompleted() == before.IsCompleted() {
+		return
+	}
+	kind := corev1.EventTypeNormal
+	if condition.Reason == extensionv1.HookJobIncompleteReason {
+		kind = corev1.EventTypeWarning
+	}
+	note := tidy(after.Spec.Hook + ": " + condition.Message)
+	for object, related := range map[runtime.Object]runtime.Object{cluster: after, after: cluster} {
+		w.recorder.Eventf(object, related, kind, "Hook"+condition.Reason, after.Spec.Hook, "%s", note)
+	}
 }

@@ -15,10 +15,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	netutils "k8s.io/utils/net"
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
 	"sigs.k8s.io/cluster-api/util/version"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 	"github.com/capfoo/cluster-api-provider-foo/internal/controlplanerules"
 	"github.com/capfoo/cluster-api-provider-foo/internal/machinepoolrules"
 )
@@ -199,4 +201,30 @@ func overlap(one, other string) bool {
 	}
 	b, err := netip.ParsePrefix(other)
 	return err == nil && a.Overlaps(b)
+}
+
+// mostFindings is how many findings a message names, so that it fits into a condition.
+const mostFindings = 50
+
+// findings are what is wrong with a request.
+type findings []string
+
+// at prefixes each finding with its location.
+func (f findings) at(where string) findings {
+	located := make(findings, 0, len(f))
+	for _, finding := range f {
+		located = append(located, where+": "+finding)
+	}
+	return located
+}
+
+// into sets the status of the response. Findings make it a Failure that names each of them once,
+// always in the same order, because Cluster API keeps the message in a condition. Without findings
+// it is a success.
+func (f findings) into(response runtimehooksv1.ResponseObject) {
+	response.SetStatus(runtimehooksv1.ResponseStatusSuccess)
+	if len(f) > 0 {
+		response.SetStatus(runtimehooksv1.ResponseStatusFailure)
+		response.SetMessage(hooks.Join(f, mostFindings))
+	}
 }

@@ -15,8 +15,11 @@ import (
 	"maps"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/types"
 
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 )
 
@@ -144,3 +147,17 @@ func MachineOf(name string, tags cloud.Tags) (types.NamespacedName, bool) {
 
 // CloudName returns the name of what an object owns in the cloud: <namespace>.<name>.
 func CloudName(key types.NamespacedName) string { return key.Namespace + "." + key.Name }
+
+// operatingSystem is the operating system of all instances of a Foo cloud.
+const operatingSystem = "linux"
+
+// NodeCapacity returns the capacity of a node on an instance of the type, and what else is known
+// about the node, for the cluster autoscaler. It does not subtract what the kubelet reserves.
+func NodeCapacity(size cloud.InstanceType) (corev1.ResourceList, infrav1.NodeInfo) {
+	return corev1.ResourceList{
+			corev1.ResourceCPU:    *resource.NewQuantity(int64(size.CPUs), resource.DecimalSI),
+			corev1.ResourceMemory: *resource.NewQuantity(size.MemoryBytes, resource.BinarySI),
+		}, infrav1.NodeInfo{
+			Architecture: infrav1.Architecture(size.Architecture), OperatingSystem: operatingSystem,
+		}
+}

@@ -5,6 +5,8 @@ package client
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/api"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/fault"
 )
 
 // Tenant returns the tenant that the token belongs to, and what the token permits.
@@ -146,4 +149,60 @@ func (c *Client) Log(ctx context.Context, id string, options LogOptions) (io.Rea
 		fields[api.ParameterSince] = options.Since.UTC().Format(time.RFC3339Nano)
 	}
 	return c.stream(ctx, query(named(api.PathInstances, id)+api.SuffixLog, nil, fields))
+}
+
+// EnsureFault adds a fault rule, or replaces the rule of the same name.
+func (c *Client) EnsureFault(ctx context.Context, spec fault.Spec) (fault.Rule, error) {
+	return call[fault.Rule](ctx, c, http.MethodPut, named(api.PathFaults, spec.Name), spec)
+}
+
+// GetFault returns a fault rule of a tenant; of the caller if tenant is empty.
+func (c *Client) GetFault(ctx context.Context, tenant, name string) (fault.Rule, error) {
+	return call[fault.Rule](ctx, c, http.MethodGet, faultPath(tenant, name), nil)
+}
+
+// ListFaults returns the fault rules that the caller may see.
+func (c *Client) ListFaults(ctx context.Context) ([]fault.Rule, error) {
+	return list[fault.Rule](ctx, c, api.PathFaults)
+}
+
+// RemoveFault removes a fault rule of a tenant; of the caller if tenant is empty.
+func (c *Client) RemoveFault(ctx context.Context, tenant, name string) error {
+	return c.order(ctx, http.MethodDelete, faultPath(tenant, name))
+}
+
+func faultPath(tenant, name string) string {
+	return query(named(api.PathFaults, name), nil, map[string]string{api.ParameterTenant: tenant})
+}
+
+// ListContainerImages returns the container images that were loaded into the cloud's registry.
+func (c *Client) ListContainerImages(ctx context.Context) ([]api.ContainerImage, error) {
+	return list[api.ContainerImage](ctx, c, api.PathContainerImages)
+}
+
+// LoadContainerImages loads the images of an archive and returns them. The name is for an image
+// that has none in the archive. The archive is sent only once and may take as long as ctx lasts.
+func (c *Client) LoadContainerImages(ctx context.Context, archive io.Reader, name string) ([]api.ContainerImage, error) {
+	if err := c.pace.admit(time.Now()); err != nil {
+		return nil, err
+	}
+	path := query(api.PathContainerImages, nil, map[string]string{api.ParameterName: name})
+	// With Expect, the archive is not sent if the cloud refuses the request before reading it.
+	headers := map[string]string{"Content-Type": api.Tar, "Expect": "100-continue"}
+	response, err := c.sendContent(ctx, http.MethodPost, path, io.NopCloser(archive), headers)
+	c.pace.note(err, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	var loaded api.ContainerImages
+	if err := json.NewDecoder(response.Body).Decode(&loaded); err != nil {
+		return nil, c.transportError(ctx, fmt.Errorf("read the answer: %w", err))
+	}
+	return loaded.Items, nil
+}
+
+// DeleteContainerImage deletes a container image from the cloud's registry.
+func (c *Client) DeleteContainerImage(ctx context.Context, name string) error {
+	return c.order(ctx, http.MethodDelete, query(api.PathContainerImages, nil, map[string]string{api.ParameterName: name}))
 }

@@ -212,3 +212,49 @@ func (e *Engine) deleteInstance(c *change, record *store.Instance) error {
 	pool.Version++
 	return c.putPool(pool)
 }
+
+func (e *Engine) validateInstance(spec cloud.InstanceSpec) error {
+	if err := e.catalog.Instance(spec); err != nil {
+		return err
+	}
+	return e.validateImage("", spec.InstanceTemplate)
+}
+
+func (e *Engine) validatePool(spec cloud.PoolSpec) error {
+	if err := e.catalog.Pool(spec); err != nil {
+		return err
+	}
+	return e.validateImage("template.", spec.Template)
+}
+
+func (e *Engine) validateImage(prefix string, template cloud.InstanceTemplate) error {
+	images, err := e.options.Images()
+	if err != nil {
+		return &cloud.UnavailableError{Message: err.Error()}
+	}
+	return rules.Image(prefix, template, images)
+}
+
+// used adds up a tenant's resources. Objects being deleted count until they are gone.
+func used(tx *store.Tx, tenant string) (cloud.Resources, error) {
+	instances, err := tx.Instances(tenant)
+	if err != nil {
+		return cloud.Resources{}, err
+	}
+	balancers, err := tx.LoadBalancers(tenant)
+	if err != nil {
+		return cloud.Resources{}, err
+	}
+	sum := cloud.Resources{LoadBalancers: len(balancers)}
+	for i := range instances {
+		sum.Instances++
+		sum.CPUs += instances[i].CPUs
+		sum.MemoryBytes += instances[i].MemoryBytes
+	}
+	return sum, nil
+}
+
+func (e *Engine) quota(tx *store.Tx, tenant string) (cloud.Quota, error) {
+	sum, err := used(tx, tenant)
+	return cloud.Quota{Limits: e.options.Limits[tenant], Used: sum}, err
+}

@@ -18,6 +18,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/engine"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/network"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/process"
+	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
 
 const (
@@ -178,4 +179,12 @@ func (d *Driver) connect(spec engine.MachineSpec, pid int) error {
 	return d.options.Bridge.AddCard(network.Card{
 		Name: cardName(spec.ID), PeerName: card, PID: pid, Address: address, Tenant: spec.Tenant,
 	})
+}
+
+func metadataOf(spec engine.MachineSpec) contract.Instance {
+	return contract.Instance{
+		ID: spec.ID, Name: spec.Name, Hostname: spec.Hostname, ProviderID: spec.ProviderID, Zone: spec.Zone,
+		Type: spec.Type, CPUs: spec.CPUs, MemoryBytes: spec.MemoryBytes,
+		KubernetesVersion: spec.KubernetesVersion, Address: spec.Address, Tags: spec.Tags,
+	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	kerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/client-go/tools/events"
@@ -198,4 +199,16 @@ func IgnoreGone(err error, object client.Object) error {
 		return nil
 	}
 	return client.IgnoreNotFound(err)
+}
+
+// Ready returns the Ready condition derived from other conditions with positive polarity, the most
+// important first. It is true if all of them are true. Otherwise it repeats the first one that is
+// not, so Ready alone explains what is wrong.
+func Ready(dependencies ...metav1.Condition) metav1.Condition {
+	for _, c := range dependencies {
+		if c.Status != metav1.ConditionTrue {
+			return metav1.Condition{Type: clusterv1.ReadyCondition, Status: c.Status, Reason: c.Reason, Message: c.Message}
+		}
+	}
+	return metav1.Condition{Type: clusterv1.ReadyCondition, Status: metav1.ConditionTrue, Reason: clusterv1.ReadyReason}
 }

@@ -5,10 +5,12 @@ package boot
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"net/netip"
 	"os"
 	"os/signal"
 	"strings"
@@ -166,4 +168,35 @@ func (a *agent) warnOf(err error) {
 	if err != nil {
 		a.log.Warn("Something does not work in this instance", "error", err)
 	}
+}
+
+// readInstance reads what the cloud tells the instance about itself, and validates what the agent
+// relies on.
+func readInstance(path string) (*contract.Instance, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("instance description: %w", err)
+	}
+	inst := &contract.Instance{}
+	if err := json.Unmarshal(data, inst); err != nil {
+		return nil, fmt.Errorf("instance description %s: %w", path, err)
+	}
+	if err := validate(inst); err != nil {
+		return nil, fmt.Errorf("instance description %s: %w", path, err)
+	}
+	return inst, nil
+}
+
+func validate(i *contract.Instance) error {
+	var errs []error
+	if i.ID == "" || i.Hostname == "" {
+		errs = append(errs, errors.New("id and hostname must not be empty"))
+	}
+	if i.CPUs < 1 || i.MemoryBytes < 1 {
+		errs = append(errs, fmt.Errorf("cpus is %d and memoryBytes is %d, both must be positive", i.CPUs, i.MemoryBytes))
+	}
+	if _, err := netip.ParseAddr(i.Address); err != nil {
+		errs = append(errs, fmt.Errorf("address is %q, want an IP address", i.Address))
+	}
+	return errors.Join(errs...)
 }

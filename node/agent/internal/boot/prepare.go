@@ -4,6 +4,10 @@
 package boot
 
 import (
+	"errors"
+	"fmt"
+	"os"
+
 	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/images"
 	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/kubelet"
 	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/machine"
@@ -39,4 +43,26 @@ func (a *agent) reportOf(err error) {
 	}
 	a.warnOf(err)
 	a.warnOf(a.reporter.Warn(err.Error()))
+}
+
+// settings are the settings of the instance's network namespace that kubeadm's preflight checks
+// require. The kernel may lack IPv6.
+var settings = []struct {
+	path     string
+	optional bool
+}{
+	{path: "/proc/sys/net/ipv4/ip_forward"},
+	{path: "/proc/sys/net/ipv6/conf/default/forwarding", optional: true},
+	{path: "/proc/sys/net/ipv6/conf/all/forwarding", optional: true},
+}
+
+func setKernel() error {
+	var errs []error
+	for _, setting := range settings {
+		err := os.WriteFile(setting.path, []byte("1\n"), 0)
+		if err != nil && (!setting.optional || !errors.Is(err, os.ErrNotExist)) {
+			errs = append(errs, fmt.Errorf("kernel setting: %w", err))
+		}
+	}
+	return errors.Join(errs...)
 }
