@@ -65,11 +65,7 @@ func (c *cluster) loseAllStatus(ctx context.Context) {
 func (c *cluster) askForRemediation(ctx context.Context) {
 	GinkgoHelper()
 	c.annotateControlPlane(ctx, clusterv1.RemediateMachineAnnotation+"=")
-	Eventually(func(g Gomega) {
-		for _, machine := range c.controlPlaneMachines(g, ctx) {
-			expectCondition(g, machine.Status.Conditions, clusterv1.MachineOwnerRemediatedCondition, metav1.ConditionFalse)
-		}
-	}).WithContext(ctx).WithTimeout(2*soon).Should(Succeed(), "the MachineHealthCheck does not mark all Machines")
+	c.waitForHealth(ctx, clusterv1.MachineOwnerRemediatedCondition, metav1.ConditionFalse, "the MachineHealthCheck does not mark all Machines")
 }
 
 // withdrawRemediation reverts askForRemediation, and waits until the MachineHealthCheck finds all
@@ -77,11 +73,17 @@ func (c *cluster) askForRemediation(ctx context.Context) {
 func (c *cluster) withdrawRemediation(ctx context.Context) {
 	GinkgoHelper()
 	c.annotateControlPlane(ctx, clusterv1.RemediateMachineAnnotation+"-")
+	c.waitForHealth(ctx, clusterv1.MachineHealthCheckSucceededCondition, metav1.ConditionTrue, "the MachineHealthCheck does not unmark the Machines")
+}
+
+// waitForHealth waits until all Machines of the control plane have a condition.
+func (c *cluster) waitForHealth(ctx context.Context, condition string, status metav1.ConditionStatus, otherwise string) {
+	GinkgoHelper()
 	Eventually(func(g Gomega) {
 		for _, machine := range c.controlPlaneMachines(g, ctx) {
-			expectCondition(g, machine.Status.Conditions, clusterv1.MachineHealthCheckSucceededCondition, metav1.ConditionTrue)
+			expectCondition(g, machine.Status.Conditions, condition, status)
 		}
-	}).WithContext(ctx).WithTimeout(2*soon).Should(Succeed(), "the MachineHealthCheck does not unmark the Machines")
+	}).WithContext(ctx).WithTimeout(2*soon).Should(Succeed(), otherwise)
 }
 
 // annotateControlPlane changes an annotation of all Machines of the control plane at once. This

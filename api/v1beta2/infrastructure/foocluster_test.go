@@ -68,15 +68,6 @@ var _ = Describe("FooCluster", func() {
 })
 
 var _ = Describe("FooClusterTemplate", func() {
-	It("can be empty", func(ctx context.Context) {
-		created := &infrav1.FooClusterTemplate{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "empty"}}
-		Expect(env.Client.Create(ctx, created)).To(Succeed())
-
-		var list infrav1.FooClusterTemplateList
-		Expect(env.Client.List(ctx, &list, client.InNamespace(namespace))).To(Succeed())
-		Expect(list.Items).To(HaveLen(1))
-	})
-
 	It("refuses an endpoint", func(ctx context.Context) {
 		endpoint := map[string]any{"host": "a", "port": 6443}
 		_, err := create(ctx, "FooClusterTemplate", template(map[string]any{"controlPlaneEndpoint": endpoint}))

@@ -83,15 +83,6 @@ var _ = Describe("FooMachine", func() {
 })
 
 var _ = Describe("FooMachineTemplate", func() {
-	It("can be empty", func(ctx context.Context) {
-		created := &infrav1.FooMachineTemplate{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "empty"}}
-		Expect(env.Client.Create(ctx, created)).To(Succeed())
-
-		var list infrav1.FooMachineTemplateList
-		Expect(env.Client.List(ctx, &list, client.InNamespace(namespace))).To(Succeed())
-		Expect(list.Items).To(HaveLen(1))
-	})
-
 	It("reports capacity and node info in its status", func(ctx context.Context) {
 		created := &infrav1.FooMachineTemplate{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "capacity"}}
 		Expect(env.Client.Create(ctx, created)).To(Succeed())

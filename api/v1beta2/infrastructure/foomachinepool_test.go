@@ -142,15 +142,6 @@ var _ = Describe("FooMachinePool", func() {
 })
 
 var _ = Describe("FooMachinePoolTemplate", func() {
-	It("can be empty", func(ctx context.Context) {
-		created := &infrav1.FooMachinePoolTemplate{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "empty"}}
-		Expect(env.Client.Create(ctx, created)).To(Succeed())
-
-		var list infrav1.FooMachinePoolTemplateList
-		Expect(env.Client.List(ctx, &list, client.InNamespace(namespace))).To(Succeed())
-		Expect(list.Items).To(HaveLen(1))
-	})
-
 	DescribeTable("refuses", func(ctx context.Context, spec map[string]any) {
 		_, err := create(ctx, "FooMachinePoolTemplate", template(spec))
 		Expect(err).To(MatchError(ContainSubstring("providerID and providerIDList must not be set in a template")))

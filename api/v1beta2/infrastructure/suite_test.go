@@ -11,7 +11,10 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 
@@ -29,3 +32,15 @@ var _ = BeforeEach(func(ctx context.Context) {
 	namespace, err = env.CreateNamespace(ctx, "infrastructure")
 	Expect(err).NotTo(HaveOccurred())
 })
+
+var _ = DescribeTable("templates can be empty", func(ctx context.Context, created client.Object, list client.ObjectList) {
+	created.SetNamespace(namespace)
+	created.SetName("empty")
+	Expect(env.Client.Create(ctx, created)).To(Succeed())
+	Expect(env.Client.List(ctx, list, client.InNamespace(namespace))).To(Succeed())
+	Expect(meta.LenList(list)).To(Equal(1))
+},
+	Entry("FooClusterTemplate", &infrav1.FooClusterTemplate{}, &infrav1.FooClusterTemplateList{}),
+	Entry("FooMachineTemplate", &infrav1.FooMachineTemplate{}, &infrav1.FooMachineTemplateList{}),
+	Entry("FooMachinePoolTemplate", &infrav1.FooMachinePoolTemplate{}, &infrav1.FooMachinePoolTemplateList{}),
+)

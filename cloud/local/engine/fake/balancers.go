@@ -5,9 +5,7 @@ package fake
 
 import (
 	"context"
-	"errors"
 	"slices"
-	"sync"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/engine"
@@ -16,12 +14,8 @@ import (
 
 // Balancers fakes load balancers. They forward nothing.
 type Balancers struct {
-	mu       sync.Mutex
-	pid      int
-	running  map[string]*fakeProcess
+	processes
 	backends map[string][]cloud.Backend
-	startErr error
-	findErr  error
 	setErr   error
 }
 
@@ -29,14 +23,7 @@ var _ engine.Balancers = &Balancers{}
 
 // NewBalancers returns a Balancers without running load balancers.
 func NewBalancers() *Balancers {
-	return &Balancers{running: map[string]*fakeProcess{}, backends: map[string][]cloud.Backend{}}
-}
-
-// FailStarts makes every later start fail with err; nil ends that.
-func (b *Balancers) FailStarts(err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.startErr = err
+	return &Balancers{processes: processes{running: map[string]*fakeProcess{}}, backends: map[string][]cloud.Backend{}}
 }
 
 // FailBackends makes every later SetBackends fail with err; nil ends that.
@@ -46,20 +33,6 @@ func (b *Balancers) FailBackends(err error) {
 	b.setErr = err
 }
 
-// Starts returns how many processes were started, including processes that have ended.
-func (b *Balancers) Starts() int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.pid
-}
-
-// FailNextFind makes the next Find fail with err.
-func (b *Balancers) FailNextFind(err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.findErr = err
-}
-
 // KillAll ends all processes.
 func (b *Balancers) KillAll() {
 	b.mu.Lock()
@@ -67,19 +40,6 @@ func (b *Balancers) KillAll() {
 	for _, p := range b.running {
 		p.kill("killed")
 	}
-}
-
-// Running returns the number of running load balancers.
-func (b *Balancers) Running() int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	count := 0
-	for _, p := range b.running {
-		if !p.ended() {
-			count++
-		}
-	}
-	return count
 }
 
 // Addresses returns the addresses of all backends that the load balancers were given, sorted.
@@ -106,11 +66,8 @@ func (b *Balancers) Backends() []cloud.Backend {
 
 // Start implements engine.Balancers.
 func (b *Balancers) Start(_ context.Context, spec engine.BalancerSpec, commit engine.Commit) (engine.Process, error) {
-	b.mu.Lock()
-	b.pid++
-	p, err := newProcess(b.pid), b.startErr
-	b.mu.Unlock()
-	if err = errors.Join(err, commit(p.identity)); err != nil {
+	p, err := b.start(commit)
+	if err != nil {
 		return nil, err
 	}
 	b.mu.Lock()
@@ -121,15 +78,9 @@ func (b *Balancers) Start(_ context.Context, spec engine.BalancerSpec, commit en
 
 // Find implements engine.Balancers.
 func (b *Balancers) Find(id string, identity process.Identity) (engine.Process, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if err := b.findErr; err != nil {
-		b.findErr = nil
+	p, err := b.find(id, identity)
+	if err != nil {
 		return nil, err
-	}
-	p, ok := b.running[id]
-	if !ok || p.ended() || p.identity != identity {
-		return nil, process.ErrGone
 	}
 	return p, nil
 }

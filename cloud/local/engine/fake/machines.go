@@ -5,11 +5,9 @@ package fake
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/engine"
@@ -18,12 +16,8 @@ import (
 
 // Machines fakes machines. They run nothing.
 type Machines struct {
-	mu       sync.Mutex
-	pid      int
-	running  map[string]*fakeProcess
+	processes
 	specs    map[string]engine.MachineSpec
-	startErr error
-	findErr  error
 	hold     chan struct{}
 	switches chan struct{}
 	frozen   map[string]bool
@@ -38,21 +32,7 @@ var _ engine.Machines = &Machines{}
 
 // NewMachines returns a Machines without running machines.
 func NewMachines() *Machines {
-	return &Machines{running: map[string]*fakeProcess{}, specs: map[string]engine.MachineSpec{}, frozen: map[string]bool{}}
-}
-
-// FailStarts makes every later start fail with err; nil ends that.
-func (m *Machines) FailStarts(err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.startErr = err
-}
-
-// FailNextFind makes the next Find fail with err.
-func (m *Machines) FailNextFind(err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.findErr = err
+	return &Machines{processes: processes{running: map[string]*fakeProcess{}}, specs: map[string]engine.MachineSpec{}, frozen: map[string]bool{}}
 }
 
 // HoldRemovals makes every later removal wait until the returned function is called.
@@ -111,33 +91,10 @@ func (m *Machines) Spec(id string) engine.MachineSpec {
 	return m.specs[id]
 }
 
-// Starts returns how many machines were started.
-func (m *Machines) Starts() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.pid
-}
-
-// Running returns the number of running machines.
-func (m *Machines) Running() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	count := 0
-	for _, p := range m.running {
-		if !p.ended() {
-			count++
-		}
-	}
-	return count
-}
-
 // Start implements engine.Machines.
 func (m *Machines) Start(_ context.Context, spec engine.MachineSpec, commit engine.Commit) (engine.Machine, error) {
-	m.mu.Lock()
-	m.pid++
-	p, err := newProcess(m.pid), m.startErr
-	m.mu.Unlock()
-	if err = errors.Join(err, commit(p.identity)); err != nil {
+	p, err := m.start(commit)
+	if err != nil {
 		return nil, err
 	}
 	m.mu.Lock()
@@ -148,15 +105,9 @@ func (m *Machines) Start(_ context.Context, spec engine.MachineSpec, commit engi
 
 // Find implements engine.Machines.
 func (m *Machines) Find(id string, identity process.Identity) (engine.Machine, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if err := m.findErr; err != nil {
-		m.findErr = nil
+	p, err := m.find(id, identity)
+	if err != nil {
 		return nil, err
-	}
-	p, ok := m.running[id]
-	if !ok || p.ended() || p.identity != identity {
-		return nil, process.ErrGone
 	}
 	return p, nil
 }
