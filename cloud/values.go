@@ -253,6 +253,9 @@ type Instance struct {
 	State InstanceState `json:"state"`
 	// Message explains the state, if there is anything to explain.
 	Message string `json:"message,omitempty"`
+	// Problem is what keeps a Pending instance from running, for example a lack of capacity. The
+	// cloud keeps trying by itself. Nil if there is no problem.
+	Problem *Problem `json:"problem,omitempty"`
 	// Bootstrap is what the instance reports about its bootstrap data.
 	Bootstrap Bootstrap `json:"bootstrap"`
 	// Draining is true if the instance was taken out of its load balancers.
@@ -263,7 +266,7 @@ type Instance struct {
 	// going away. The instance stops then and is gone soon after. Nil while the cloud has not given
 	// notice; a notice is never withdrawn.
 	ReclaimAt *time.Time `json:"reclaimAt,omitempty"`
-	// CreatedAt is when it was ordered.
+	// CreatedAt is when it was ordered or, if it had to wait for capacity, when it got a host.
 	CreatedAt time.Time `json:"createdAt"`
 }
 
@@ -308,7 +311,8 @@ type Pool struct {
 	Version string `json:"version"`
 	// Instances is the number of instances in the pool, in any state.
 	Instances int32 `json:"instances"`
-	// Problem explains why the pool could not create an instance; nil if nothing is wrong.
+	// Problem explains why the pool could not create an instance, or why one of its instances does
+	// not run yet; nil if nothing is wrong.
 	Problem *Problem `json:"problem,omitempty"`
 	// Deleting is true if the pool is being deleted.
 	Deleting bool `json:"deleting,omitempty"`

@@ -48,7 +48,7 @@ func TestAnErrorOfTheCloudIsNoLostInstance(t *testing.T) {
 			g.Expect(s.fooMachine.Status.Addresses).To(Equal(known.fooMachine.Status.Addresses))
 			g.Expect(s.fooMachine.Status.InstanceID).To(Equal("i1"))
 			ready := conditions.Get(s.fooMachine, infrav1.FooMachineReadyCondition)
-			g.Expect(ready.Status).To(Equal(metav1.ConditionFalse))
+			g.Expect(ready.Status).To(Equal(metav1.ConditionUnknown), "a MachineHealthCheck replaces a Machine whose infrastructure is not ready")
 			g.Expect(ready.Reason).To(Equal(string(reason)))
 
 			leaving := newState(deleting)

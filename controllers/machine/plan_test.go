@@ -181,8 +181,11 @@ func TestReady(t *testing.T) {
 		reason  string
 		message string
 	}{
-		"running":    {newState(running), metav1.ConditionTrue, infrav1.FooMachineReadyReason, ""},
-		"pending":    {newState(inState(cloud.InstancePending)), metav1.ConditionFalse, infrav1.FooMachineInstancePendingReason, "why"},
+		"running": {newState(running), metav1.ConditionTrue, infrav1.FooMachineReadyReason, ""},
+		"pending": {newState(inState(cloud.InstancePending)), metav1.ConditionFalse, infrav1.FooMachineInstancePendingReason, "why"},
+		"no room": {newState(inState(cloud.InstancePending), func(s *state) {
+			s.instance.Problem = &cloud.Problem{Reason: cloud.ReasonOutOfCapacity, Message: "zone a is full"}
+		}), metav1.ConditionFalse, infrav1.CloudOutOfCapacityReason, "zone a is full"},
 		"stopped":    {newState(inState(cloud.InstanceStopped)), metav1.ConditionFalse, infrav1.FooMachineInstanceStoppedReason, "why"},
 		"failed":     {newState(inState(cloud.InstanceFailed)), metav1.ConditionFalse, infrav1.FooMachineInstanceFailedReason, "why"},
 		"deleting":   {newState(inState(cloud.InstanceDeleting)), metav1.ConditionFalse, infrav1.FooMachineInstanceDeletingReason, "why"},
@@ -193,6 +196,9 @@ func TestReady(t *testing.T) {
 		"noticed":    {newState(running, noticed), metav1.ConditionFalse, infrav1.FooMachineReclaimNoticeReason, "the cloud will reclaim the instance at 2026-01-01T00:00:00Z"},
 		"deleted":    {newState(running, deleting), metav1.ConditionFalse, infrav1.FooMachineDeletingReason, ""},
 		"no cloud":   {newState(unavailable), metav1.ConditionFalse, infrav1.CloudUnavailableReason, "cloud unavailable: down"},
+		"no cloud, but perhaps an instance": {newState(unavailable, func(s *state) {
+			s.fooMachine.Spec.ProviderID = "foo:///zone-b/i1"
+		}), metav1.ConditionUnknown, infrav1.CloudUnavailableReason, "cloud unavailable: down"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

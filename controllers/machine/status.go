@@ -86,6 +86,12 @@ func provisionedCondition(s *state, o outcome) metav1.Condition {
 	switch {
 	case !o.fault.IsZero():
 		c.Reason, c.Message = o.fault.Reason, o.fault.Message
+		// An instance that was ordered may run. If this were false, a MachineHealthCheck of the
+		// Machine's InfrastructureReady condition would replace all Machines of a cloud that does
+		// not answer.
+		if s.fooMachine.Spec.ProviderID != "" {
+			c.Status = metav1.ConditionUnknown
+		}
 	case o.lost && s.unwanted():
 		c.Reason = infrav1.FooMachineInstanceDeletingReason
 	case o.lost:
@@ -106,6 +112,9 @@ func setInstanceReason(c *metav1.Condition, instance *cloud.Instance) {
 	switch instance.State {
 	case cloud.InstancePending:
 		c.Reason, c.Message = infrav1.FooMachineInstancePendingReason, cmp.Or(instance.Message, "the cloud is creating the instance")
+		if fault := cloudfault.OfProblem(instance.Problem); !fault.IsZero() {
+			c.Reason, c.Message = fault.Reason, fault.Message
+		}
 	case cloud.InstanceStopped:
 		c.Reason = infrav1.FooMachineInstanceStoppedReason
 	case cloud.InstanceFailed:

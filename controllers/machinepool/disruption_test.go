@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
 )
 
 // whys returns the cause of each victim's removal.
@@ -110,8 +111,13 @@ func TestRepair(t *testing.T) {
 			members: []member{with(working("a", "z1", 0), noticed), with(working("b", "z1", 0), noticed), with(working("c", "z1", 0), stopped)},
 			want:    map[string]cause{"a": causeReclaim, "b": causeReclaim},
 		},
-		"did not join": {members: []member{with(working("a", "z1", 0), booting)}, want: map[string]cause{"a": causeRepair}, failed: 1},
-		"may join":     {members: []member{with(working("a", "z1", 55), booting)}},
+		"did not join":                           {members: []member{with(working("a", "z1", 0), booting)}, want: map[string]cause{"a": causeRepair}, failed: 1},
+		"may join":                               {members: []member{with(working("a", "z1", 55), booting)}},
+		"waits for capacity as long as it takes": {members: []member{with(working("a", "z1", 0), withoutCapacity)}},
+		"its image cannot be pulled": {
+			members: []member{with(with(working("a", "z1", 0), withoutCapacity), func(m *member) { m.instance.Problem.Reason = cloud.ReasonUnavailable })},
+			want:    map[string]cause{"a": causeRepair}, failed: 1,
+		},
 		"moved to another management cluster": {members: []member{
 			with(working("a", "z1", 0), moved), with(with(working("b", "z1", 0), bootstrapFailed), moved), with(working("c", "z1", 0), moved),
 		}},

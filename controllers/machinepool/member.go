@@ -148,6 +148,13 @@ func (m member) noticed() bool {
 	return m.instance != nil && m.instance.State == cloud.InstanceRunning && m.instance.ReclaimAt != nil
 }
 
+// waitsForCapacity reports whether the cloud has no room for the instance. Another instance in its
+// place would wait as well.
+func (m member) waitsForCapacity() bool {
+	return m.instance != nil && m.instance.State == cloud.InstancePending && m.instance.Problem != nil &&
+		m.instance.Problem.Reason == cloud.ReasonOutOfCapacity
+}
+
 // available reports whether the member's Node can take load, and has been able to for
 // minReadySeconds.
 func (m member) available() bool {

@@ -132,6 +132,8 @@ func (p policy) deriveUnavailable(c *candidate, outdated bool) {
 	}
 	late := !p.now.Before(deadline)
 	switch {
+	case c.waitsForCapacity():
+		c.state = map[bool]state{true: stateOutdatedUnavailable, false: stateStarting}[outdated]
 	case late && !c.joined():
 		c.why, c.problem = causeRepair, "has not joined within "+p.joinTimeout.String()+": it "+stateOf(c.member)
 		c.state = failedOr(stateBroken, outdated, c.member)

@@ -73,6 +73,13 @@ func booting(m *member) {
 	m.machine.Status = clusterv1.MachineStatus{}
 }
 
+// withoutCapacity makes a member wait for a host.
+func withoutCapacity(m *member) {
+	booting(m)
+	m.instance.State = cloud.InstancePending
+	m.instance.Problem = &cloud.Problem{Reason: cloud.ReasonOutOfCapacity, Message: "zone z1 is out of capacity"}
+}
+
 func bootstrapFailed(m *member) {
 	booting(m)
 	m.instance.Bootstrap = cloud.Bootstrap{State: cloud.BootstrapFailed, Message: "kubeadm join: exit code 1"}

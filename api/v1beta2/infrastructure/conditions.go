@@ -100,7 +100,8 @@ const (
 
 // FooMachine's InstanceProvisioned condition and its reasons, besides the cloud's reasons.
 const (
-	// FooMachineInstanceProvisionedCondition is true while the instance runs.
+	// FooMachineInstanceProvisionedCondition is true while the instance runs, and unknown while the
+	// cloud does not say whether it does.
 	FooMachineInstanceProvisionedCondition = "InstanceProvisioned"
 	// FooMachineInstanceProvisionedReason says that the instance runs.
 	FooMachineInstanceProvisionedReason = clusterv1.ProvisionedReason

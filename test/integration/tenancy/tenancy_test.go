@@ -174,10 +174,10 @@ var _ = Describe("A cluster with an identity", Ordered, func() {
 
 	It("keeps its resources when the token belongs to another tenant", func(ctx SpecContext) {
 		red.setToken(ctx, "token-of-blue")
-		says := And(HavePrefix("False "+infrav1.CloudUnauthorizedReason), ContainSubstring(`the token belongs to tenant "blue", but the call is for tenant "red"`))
-		Eventually(red.ready(ctx)).Should(says)
-		Eventually(condition(ctx, fooCluster, infrav1.FooClusterReadyCondition)).Should(says)
-		Eventually(condition(ctx, fooMachine, infrav1.FooMachineInstanceProvisionedCondition)).Should(says)
+		says := ContainSubstring(infrav1.CloudUnauthorizedReason + `: unauthorized: the token belongs to tenant "blue", but the call is for tenant "red"`)
+		Eventually(red.ready(ctx)).Should(And(HavePrefix("False"), says))
+		Eventually(condition(ctx, fooCluster, infrav1.FooClusterReadyCondition)).Should(And(HavePrefix("False"), says))
+		Eventually(condition(ctx, fooMachine, infrav1.FooMachineInstanceProvisionedCondition)).Should(And(HavePrefix("Unknown"), says))
 		Expect(fooMachine.DeletionTimestamp).To(BeNil())
 		Expect(red.instances(ctx)).To(ConsistOf(HaveField("State", cloud.InstanceRunning)))
 		Expect(blue.instances(ctx)).To(BeEmpty())
@@ -192,7 +192,7 @@ var _ = Describe("A cluster with an identity", Ordered, func() {
 		foocloud.setTokens(map[string]string{"red": "another", "blue": "token-of-blue"})
 		red.setToken(ctx, "token-of-red ")
 		Eventually(red.ready(ctx)).Should(And(HavePrefix("False "+infrav1.CloudUnauthorizedReason), ContainSubstring("the token belongs to no tenant")))
-		Eventually(condition(ctx, fooMachine, infrav1.FooMachineInstanceProvisionedCondition)).Should(HavePrefix("False " + infrav1.CloudUnauthorizedReason))
+		Eventually(condition(ctx, fooMachine, infrav1.FooMachineInstanceProvisionedCondition)).Should(HavePrefix("Unknown " + infrav1.CloudUnauthorizedReason))
 		Expect(c.Delete(ctx, fooMachine)).To(Succeed())
 		Consistently(func() []cloud.Instance { return red.instances(ctx) }, "1s").Should(HaveLen(1))
 		Expect(c.Get(ctx, client.ObjectKeyFromObject(fooMachine), fooMachine)).To(Succeed(), "its instance is not known to be gone")
