@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"time"
 
@@ -81,6 +82,7 @@ func NewForConfig(config *rest.Config, namespace string) (*Cloud, error) {
 	stream.UserAgent, stream.QPS, stream.Burst = userAgent, requestsPerSecond, requestsInBurst
 	call := rest.CopyConfig(stream)
 	call.Timeout = requestTimeout
+	call.Wrap(func(next http.RoundTripper) http.RoundTripper { return &silence{next: next} })
 	c := &Cloud{namespace: namespace, endpoint: config.Host}
 	var err error
 	if c.api, err = coreclient.NewForConfig(call); err != nil {

@@ -7,11 +7,13 @@ package kubernetes
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -569,4 +571,158 @@ func TestSweep(t *testing.T) {
 	kept, err := c.secrets().Get(t.Context(), podOf(made.ID), metav1.GetOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(kept.OwnerReferences).To(HaveLen(1))
+}
+
+// While an instance is created again under its name, its earlier Pod may be deleted once more.
+func TestUserDataOfALaterPod(t *testing.T) {
+	g := NewWithT(t)
+	namespace := tenantOf(t, offer)
+	c := managed(t, namespace)
+	made, err := c.EnsureInstance(t.Context(), orderOf("one"))
+	g.Expect(err).NotTo(HaveOccurred())
+	earlier, err := c.pods().Get(t.Context(), podOf(made.ID), metav1.GetOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	lose(t, namespace, made)
+	again, err := c.EnsureInstance(t.Context(), orderOf("one"))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(again.ID).NotTo(Equal(made.ID))
+
+	g.Expect(c.deletePod(t.Context(), earlier)).To(Succeed())
+	later, err := c.pods().Get(t.Context(), earlier.Name, metav1.GetOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	secret, err := c.secrets().Get(t.Context(), earlier.Name, metav1.GetOptions{})
+	g.Expect(err).NotTo(HaveOccurred(), "the later Pod would never start")
+	g.Expect(secret.OwnerReferences).To(ConsistOf(HaveField("UID", later.UID)))
+}
+
+// Whoever loses the race to create an instance leaves its user data with its owner.
+func TestLostRaceKeepsTheOwner(t *testing.T) {
+	g := NewWithT(t)
+	c, err := NewForConfig(outer.Config, tenantOf(t, offer))
+	g.Expect(err).NotTo(HaveOccurred())
+	made, err := c.EnsureInstance(t.Context(), orderOf("one"))
+	g.Expect(err).NotTo(HaveOccurred())
+	offered, err := c.catalog(t.Context())
+	g.Expect(err).NotTo(HaveOccurred())
+	late, err := c.create(t.Context(), offered, order{record: newRecord(orderOf("one"), offered), userData: template().UserData})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(late.ID).To(Equal(made.ID))
+	secret, err := c.secrets().Get(t.Context(), podOf(made.ID), metav1.GetOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(secret.OwnerReferences).To(HaveLen(1))
+}
+
+// A manager can be stopped for any time between two calls.
+func TestPoolThatIsDeletedWhileItIsFilled(t *testing.T) {
+	g := NewWithT(t)
+	namespace := tenantOf(t, offer)
+	slow, err := NewForConfig(outer.Config, namespace)
+	g.Expect(err).NotTo(HaveOccurred())
+	_, err = slow.EnsurePool(t.Context(), poolOrder(2), "")
+	g.Expect(err).NotTo(HaveOccurred())
+	read, err := slow.readPool(t.Context(), "ns.pool")
+	g.Expect(err).NotTo(HaveOccurred())
+	offered, err := slow.catalog(t.Context())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(read.reserve(offered)).To(BeTrue())
+	g.Expect(slow.writePool(t.Context(), read)).To(Succeed())
+
+	other, err := NewForConfig(outer.Config, namespace)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Eventually(func() error { return other.DeletePool(t.Context(), "ns.pool") }, soon).Should(MatchError(cloud.IsNotFound, "a NotFoundError"))
+	g.Expect(slow.createMembers(t.Context(), read, offered)).To(Succeed())
+	g.Eventually(func() ([]cloud.Instance, error) {
+		return other.ListInstances(t.Context(), cloud.InstanceFilter{})
+	}, soon).Should(BeEmpty(), "nobody else would delete them")
+}
+
+// Whoever may change Secrets must not be able to stop the manager.
+func TestLabelsOfAPoolAreRemoved(t *testing.T) {
+	g := NewWithT(t)
+	c := managed(t, tenantOf(t, offer))
+	spec := poolOrder(1)
+	spec.Tags = cloud.Tags{"owner": "one"}
+	_, err := c.EnsurePool(t.Context(), spec, "")
+	g.Expect(err).NotTo(HaveOccurred())
+	size := func() (int32, error) {
+		pool, err := c.GetPool(t.Context(), "ns.pool")
+		return pool.Instances, err
+	}
+	g.Eventually(size, soon).Should(BeEquivalentTo(1))
+	_, err = c.secrets().Patch(t.Context(), poolObject("ns.pool"), types.MergePatchType, []byte(`{"metadata":{"labels":null}}`), metav1.PatchOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	now, err := c.GetPool(t.Context(), "ns.pool")
+	g.Expect(err).NotTo(HaveOccurred())
+	_, err = c.ScalePool(t.Context(), "ns.pool", 2, now.Version)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Eventually(size, soon).Should(BeEquivalentTo(2))
+	g.Expect(c.ListPools(t.Context(), nil)).To(HaveLen(1), "its labels are back")
+}
+
+// What an administrator takes out of the catalog is not created any more, and pools say so.
+func TestCatalogThatChanges(t *testing.T) {
+	g := NewWithT(t)
+	namespace := tenantOf(t, offer)
+	c := managed(t, namespace)
+	made, err := c.EnsurePool(t.Context(), poolOrder(1), "")
+	g.Expect(err).NotTo(HaveOccurred())
+	pool := func() (cloud.Pool, error) { return c.GetPool(t.Context(), "ns.pool") }
+	g.Eventually(pool, soon).Should(HaveField("Instances", BeEquivalentTo(1)))
+	configure(t, namespace, strings.Replace(offer, "name: small", "name: large", 1))
+	_, err = c.ScalePool(t.Context(), "ns.pool", 2, made.Version)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Eventually(pool, soon).Should(HaveField("Problem", HaveValue(And(
+		HaveField("Reason", cloud.ReasonInvalid), HaveField("Message", `template.type "small": unknown instance type, allowed: large`)))))
+	g.Expect(pool()).To(HaveField("Instances", BeEquivalentTo(1)), "what exists stays")
+	configure(t, namespace, offer)
+	g.Eventually(pool, soon).Should(And(HaveField("Instances", BeEquivalentTo(2)), HaveField("Problem", BeNil())))
+}
+
+// Nothing is created in a namespace that is being deleted, and nothing there counts as lost.
+func TestNamespaceThatIsDeleted(t *testing.T) {
+	g := NewWithT(t)
+	namespace := tenantOf(t, offer)
+	c := managed(t, namespace)
+	made, err := c.EnsureInstance(t.Context(), orderOf("one"))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(outer.client.CoreV1().Namespaces().Delete(t.Context(), namespace, metav1.DeleteOptions{})).To(Succeed())
+	_, err = c.EnsureInstance(t.Context(), orderOf("two"))
+	g.Expect(err).To(MatchError(ContainSubstring("because it is being terminated")))
+	g.Expect(cloud.IsUnauthorized(err)).To(BeTrue())
+	// Its controller would delete everything, in any order.
+	g.Expect(outer.client.CoreV1().ConfigMaps(namespace).Delete(t.Context(), ConfigName, metav1.DeleteOptions{})).To(Succeed())
+	lose(t, namespace, made)
+	_, err = c.GetInstance(t.Context(), made.ID)
+	g.Expect(cloud.IsUnauthorized(err)).To(BeTrue(), "%v", err)
+	g.Expect(cloud.IsUnauthorized(c.DeleteInstance(t.Context(), made.ID))).To(BeTrue())
+}
+
+// Pools are filled even if they could not be listed when the watch began.
+func TestListOfPoolsThatFails(t *testing.T) {
+	g := NewWithT(t)
+	namespace := tenantOf(t, offer)
+	first, err := NewForConfig(outer.Config, namespace)
+	g.Expect(err).NotTo(HaveOccurred())
+	_, err = first.EnsurePool(t.Context(), poolOrder(1), "")
+	g.Expect(err).NotTo(HaveOccurred())
+
+	config, failures := rest.CopyConfig(outer.Config), atomic.Int32{}
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(request *http.Request) (*http.Response, error) {
+			query := request.URL.Query()
+			if strings.HasSuffix(request.URL.Path, "/secrets") && strings.Contains(query.Get("labelSelector"), kindPool) && query.Get("watch") == "" && failures.Add(1) <= 3 {
+				return nil, errors.New("connection reset")
+			}
+			return next.RoundTrip(request)
+		})
+	})
+	c, err := NewForConfig(config, namespace)
+	g.Expect(err).NotTo(HaveOccurred())
+	c.Manage()
+	t.Cleanup(c.Close)
+	g.Eventually(func() (int32, error) {
+		pool, err := first.GetPool(t.Context(), "ns.pool")
+		return pool.Instances, err
+	}, soon).Should(BeEquivalentTo(1))
+	g.Expect(failures.Load()).To(BeNumerically(">", 3))
 }

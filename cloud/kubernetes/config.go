@@ -7,6 +7,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -170,6 +172,17 @@ type catalog struct {
 	images []cloud.Image
 	// placed is false if the outer cluster has no zones, so that Pods can be anywhere.
 	placed bool
+	// open has the zones with a node that takes new Pods; nil if that is unknown.
+	open map[string]bool
+}
+
+// preferOpen returns those of the zones in which a node takes new Pods; all of them if there is none.
+func (o *catalog) preferOpen(zones []string) []string {
+	preferred := slices.DeleteFunc(slices.Clone(zones), func(zone string) bool { return !o.open[zone] })
+	if len(preferred) == 0 {
+		return zones
+	}
+	return preferred
 }
 
 func (c *Cloud) catalog(ctx context.Context) (*catalog, error) {
@@ -178,7 +191,7 @@ func (c *Cloud) catalog(ctx context.Context) (*catalog, error) {
 		return nil, err
 	}
 	found := &catalog{Config: config}
-	if found.Catalog.Zones, found.placed, err = c.zones(ctx, config); err != nil {
+	if err := c.addZones(ctx, found); err != nil {
 		return nil, err
 	}
 	for _, size := range config.InstanceTypes {
@@ -191,29 +204,44 @@ func (c *Cloud) catalog(ctx context.Context) (*catalog, error) {
 	return found, nil
 }
 
-// zones returns the zones, and whether Pods can be placed in them.
-func (c *Cloud) zones(ctx context.Context, config *Config) ([]cloud.Zone, bool, error) {
-	var zones []cloud.Zone
-	for _, zone := range config.Zones {
-		zones = append(zones, cloud.Zone{Name: zone.Name, ControlPlane: !zone.WorkersOnly})
+// addZones adds the zones that the ConfigMap names, or those of the Nodes.
+func (c *Cloud) addZones(ctx context.Context, found *catalog) error {
+	for _, zone := range found.Config.Zones {
+		found.Catalog.Zones = append(found.Catalog.Zones, cloud.Zone{Name: zone.Name, ControlPlane: !zone.WorkersOnly})
 	}
-	if len(zones) == 0 {
+	if len(found.Catalog.Zones) == 0 {
 		nodes, err := c.api.Nodes().List(ctx, metav1.ListOptions{})
 		if err != nil {
-			return nil, false, fmt.Errorf("zones from Nodes, because ConfigMap %s names none: %w", ConfigName, c.translate(err))
+			return fmt.Errorf("zones from Nodes, because ConfigMap %s names none: %w", ConfigName, c.translate(err))
 		}
-		known := map[string]bool{"": true}
-		for i := range nodes.Items {
-			if name := nodes.Items[i].Labels[zoneLabel]; !known[name] {
-				known[name] = true
-				zones = append(zones, cloud.Zone{Name: name, ControlPlane: true})
-			}
+		found.open = openZones(nodes.Items)
+		for _, name := range slices.Sorted(maps.Keys(found.open)) {
+			found.Catalog.Zones = append(found.Catalog.Zones, cloud.Zone{Name: name, ControlPlane: true})
 		}
 	}
-	if len(zones) == 0 {
-		return []cloud.Zone{{Name: onlyZone, ControlPlane: true}}, false, nil
+	found.placed = len(found.Catalog.Zones) > 0
+	if !found.placed {
+		found.Catalog.Zones = []cloud.Zone{{Name: onlyZone, ControlPlane: true}}
 	}
-	return sortedBy(zones, func(z cloud.Zone) string { return z.Name }), true, nil
+	sortedBy(found.Catalog.Zones, func(z cloud.Zone) string { return z.Name })
+	return nil
+}
+
+// openZones returns the zones of the Nodes, and whether one of their Nodes takes new Pods.
+func openZones(nodes []corev1.Node) map[string]bool {
+	open := map[string]bool{}
+	for i := range nodes {
+		if zone := nodes[i].Labels[zoneLabel]; zone != "" {
+			open[zone] = open[zone] || takesPods(&nodes[i])
+		}
+	}
+	return open
+}
+
+func takesPods(node *corev1.Node) bool {
+	return !node.Spec.Unschedulable && !slices.ContainsFunc(node.Status.Conditions, func(one corev1.NodeCondition) bool {
+		return one.Type == corev1.NodeReady && one.Status != corev1.ConditionTrue
+	})
 }
 
 // size returns the settings of an instance type that the rules have accepted.

@@ -4,6 +4,7 @@
 package kubernetes
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync/atomic"
@@ -81,7 +82,7 @@ func (p *pool) reserve(offered *catalog) bool {
 			p.Members, changed = slices.Delete(p.Members, i, i+1), true
 		}
 	}
-	spread, zones := rules.Spread{}, offered.ZonesOrAll(p.Zones)
+	spread, zones := rules.Spread{}, offered.preferOpen(offered.ZonesOrAll(p.Zones))
 	for _, one := range p.Members {
 		spread[one.Zone]++
 	}
@@ -100,14 +101,17 @@ func (p *pool) lacks() bool {
 
 // createMembers creates the members that have not been created, and notes the result in the pool.
 func (c *Cloud) createMembers(ctx context.Context, p *pool, offered *catalog) error {
-	backendPort := int32(0)
+	backendPort, created := int32(0), make([]bool, len(p.Members))
 	if p.lacks() {
+		// The catalog may have changed since the pool was ordered.
+		if err := cmp.Or(offered.Pool(p.PoolSpec), rules.Image("template.", p.Template, offered.images)); err != nil {
+			return cmp.Or(c.noteCreated(ctx, p, created, err), err)
+		}
 		var err error
 		if backendPort, err = c.expectBackend(ctx, p.Template.Tags); err != nil {
 			return err
 		}
 	}
-	created := make([]bool, len(p.Members))
 	work, refused := errgroup.Group{}, atomic.Bool{}
 	work.SetLimit(createdAtOnce)
 	for i, one := range p.Members {
@@ -127,10 +131,7 @@ func (c *Cloud) createMembers(ctx context.Context, p *pool, offered *catalog) er
 		})
 	}
 	failed := work.Wait()
-	if err := c.noteCreated(ctx, p, created, failed); err != nil {
-		return err
-	}
-	return failed
+	return cmp.Or(c.noteCreated(ctx, p, created, failed), failed)
 }
 
 // noteCreated records which members were created, and the problem of the others, if there is one.
@@ -149,7 +150,33 @@ func (c *Cloud) noteCreated(ctx context.Context, p *pool, created []bool, failed
 	if !changed {
 		return nil
 	}
-	return c.translate(c.writePool(ctx, p))
+	err := c.writePool(ctx, p)
+	if isGone(err) {
+		return c.disown(ctx, p, created)
+	}
+	return c.translate(err)
+}
+
+// disown deletes the instances that were created for a pool while it was deleted. Nobody else would:
+// the instances of a pool whose Secret is lost are kept for the pool that takes them over.
+func (c *Cloud) disown(ctx context.Context, p *pool, created []bool) error {
+	pods, err := c.podsOf(ctx, p)
+	if err != nil {
+		return err
+	}
+	ours := map[string]bool{}
+	for i, one := range p.Members {
+		ours[objectName(p.instanceName(one))] = created[i]
+	}
+	for i := range pods {
+		if !ours[pods[i].Name] || isDeleting(&pods[i]) {
+			continue
+		}
+		if err := c.deletePod(ctx, &pods[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func sameProblem(a, b *cloud.Problem) bool {
@@ -168,8 +195,11 @@ func (p *pool) newMember(m member, offered *catalog) cloud.Instance {
 // deleteStrangers deletes Pods of the pool that are no members. A manager that had not noticed yet
 // that it was replaced can have created them.
 func (c *Cloud) deleteStrangers(ctx context.Context, p *pool, pods []corev1.Pod) error {
-	members := p.podNames()
-	strangers := slices.DeleteFunc(slices.Clone(pods), func(pod corev1.Pod) bool { return members[pod.Name] || isDeleting(&pod) })
+	members := p.zonesOfPods()
+	strangers := slices.DeleteFunc(slices.Clone(pods), func(pod corev1.Pod) bool {
+		_, member := members[pod.Name]
+		return member || isDeleting(&pod)
+	})
 	if len(strangers) == 0 {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -58,11 +59,17 @@ func (c *Cloud) existing(ctx context.Context, name string) (*cloud.Instance, err
 	if err != nil {
 		return nil, c.translate(err)
 	}
+	found, err := named(pod, name)
+	return &found, err
+}
+
+// named returns the instance that a Pod is, which must have this name.
+func named(pod *corev1.Pod, name string) (cloud.Instance, error) {
 	found, err := instanceOf(pod)
 	if err == nil && found.Name != name {
 		err = &cloud.InvalidError{Field: "name", Value: name, Problem: fmt.Sprintf("Pod %s belongs to another instance, %s", pod.Name, found.Name)}
 	}
-	return &found, err
+	return found, err
 }
 
 // emptiestZone returns the zone for an instance that may be in several.
@@ -75,7 +82,7 @@ func (c *Cloud) emptiestZone(ctx context.Context, offered *catalog, spec cloud.I
 	for i := range peers {
 		spread.Add(&peers[i])
 	}
-	return spread.Emptiest(offered.ZonesOrAll(spec.Zones)), nil
+	return spread.Emptiest(offered.preferOpen(offered.ZonesOrAll(spec.Zones))), nil
 }
 
 // order is what an instance is created from.
@@ -103,14 +110,11 @@ func (c *Cloud) create(ctx context.Context, offered *catalog, ordered order) (cl
 	}
 	made, err := c.pods().Create(ctx, pod, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
-		found, err := c.existing(ctx, record.Name)
-		if err == nil && found == nil {
-			err = &cloud.UnavailableError{Message: fmt.Sprintf("instance %s was deleted while it was created", record.Name)}
+		// The Secret is then that of the existing Pod, and was replaced without its owner.
+		made, err = c.pods().Get(ctx, pod.Name, metav1.GetOptions{})
+		if isGone(err) {
+			return cloud.Instance{}, &cloud.UnavailableError{Message: fmt.Sprintf("instance %s was deleted while it was created", record.Name)}
 		}
-		if err != nil {
-			return cloud.Instance{}, err
-		}
-		return *found, nil
 	}
 	if err != nil {
 		return cloud.Instance{}, c.translate(err) // the next order replaces the user data, or sweep deletes it
@@ -118,7 +122,7 @@ func (c *Cloud) create(ctx context.Context, offered *catalog, ordered order) (cl
 	if err := c.ownUserData(ctx, made); err != nil {
 		return cloud.Instance{}, err
 	}
-	return instanceOf(made)
+	return named(made, record.Name)
 }
 
 // storeUserData creates the Secret that a Pod mounts, or replaces one whose Pod was never created.
@@ -245,8 +249,18 @@ func (c *Cloud) deletePod(ctx context.Context, pod *corev1.Pod) error {
 	if err != nil && !isGone(err) && !apierrors.IsConflict(err) {
 		return c.translate(err)
 	}
-	if err := c.secrets().Delete(ctx, pod.Name, metav1.DeleteOptions{}); err != nil && !isGone(err) {
-		return c.translate(err)
+	return c.deleteUserData(ctx, pod)
+}
+
+// deleteUserData deletes the user data of a Pod. The Secret of this name may be that of a later Pod,
+// which would never start without it.
+func (c *Cloud) deleteUserData(ctx context.Context, pod *corev1.Pod) error {
+	secret, err := c.secrets().Get(ctx, pod.Name, metav1.GetOptions{})
+	if err == nil && slices.ContainsFunc(secret.OwnerReferences, func(owner metav1.OwnerReference) bool { return owner.UID == pod.UID }) {
+		err = c.secrets().Delete(ctx, pod.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &secret.UID, ResourceVersion: &secret.ResourceVersion}})
 	}
-	return nil
+	if isGone(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return c.translate(err)
 }

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
@@ -126,7 +127,7 @@ func TestStateOfAPod(t *testing.T) {
 			corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
 				Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/3 nodes are available: 3 Insufficient cpu.",
 			}}},
-			cloud.InstancePending, "Unschedulable: 0/3 nodes are available: 3 Insufficient cpu.", cloud.Bootstrap{State: cloud.BootstrapPending},
+			cloud.InstancePending, "zone zone-a is out of capacity: 0/3 nodes are available: 3 Insufficient cpu.", cloud.Bootstrap{State: cloud.BootstrapPending},
 		},
 		"image cannot be pulled": {
 			corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{{Name: containerName, State: corev1.ContainerState{
@@ -152,6 +153,10 @@ func TestStateOfAPod(t *testing.T) {
 			corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "The node was low on memory.", ContainerStatuses: ended("")},
 			cloud.InstanceStopped, "Evicted: The node was low on memory.", cloud.Bootstrap{State: cloud.BootstrapPending},
 		},
+		"evicted while its bootstrap data ran": {
+			corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "The node was low on memory.", ContainerStatuses: ended("kubeadm join: context canceled")},
+			cloud.InstanceStopped, "Evicted: The node was low on memory.", cloud.Bootstrap{State: cloud.BootstrapPending},
+		},
 		"refused by its kubelet": {
 			corev1.PodStatus{Phase: corev1.PodFailed, Reason: "OutOfcpu", Message: "Node didn't have enough resource"},
 			cloud.InstanceFailed, "OutOfcpu: Node didn't have enough resource", cloud.Bootstrap{State: cloud.BootstrapPending},
@@ -163,12 +168,90 @@ func TestStateOfAPod(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			pod := &corev1.Pod{Status: test.status}
-			pod.Annotations = map[string]string{instanceAnnotation: `{"id": "a"}`}
+			pod.Annotations = map[string]string{instanceAnnotation: `{"id": "a", "zone": "zone-a"}`}
 			got, err := instanceOf(pod)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect([]any{got.State, got.Message, got.Bootstrap}).To(Equal([]any{test.state, test.message, test.bootstrap}))
 		})
 	}
+}
+
+// What keeps a Pod from running is reported with the reason that the local cloud would give.
+func TestProblemOfAPod(t *testing.T) {
+	unscheduled := func(reason string) corev1.PodStatus {
+		return corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
+			Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: reason, Message: "no",
+		}}}
+	}
+	waiting := func(reason, message string) corev1.PodStatus {
+		return corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{{Name: containerName, State: corev1.ContainerState{
+			Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message},
+		}}}}
+	}
+	for name, test := range map[string]struct {
+		status corev1.PodStatus
+		want   *cloud.Problem
+	}{
+		"new":                  {corev1.PodStatus{Phase: corev1.PodPending}, nil},
+		"no room":              {unscheduled(corev1.PodReasonUnschedulable), &cloud.Problem{Reason: cloud.ReasonOutOfCapacity, Message: "zone a is out of capacity: no"}},
+		"scheduler fails":      {unscheduled("SchedulerError"), &cloud.Problem{Reason: cloud.ReasonUnavailable, Message: "SchedulerError: no"}},
+		"starts":               {waiting("ContainerCreating", ""), nil},
+		"image is not there":   {waiting("ErrImagePull", "not found"), &cloud.Problem{Reason: cloud.ReasonUnavailable, Message: "ErrImagePull: not found"}},
+		"user data is missing": {waiting("CreateContainerConfigError", "no Secret"), &cloud.Problem{Reason: cloud.ReasonUnavailable, Message: "CreateContainerConfigError: no Secret"}},
+		"runs":                 {corev1.PodStatus{Phase: corev1.PodRunning, Conditions: unscheduled("old").Conditions}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			pod := &corev1.Pod{Status: test.status}
+			pod.Annotations = map[string]string{instanceAnnotation: `{"id": "a", "zone": "a"}`}
+			got, err := instanceOf(pod)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(got.Problem).To(Equal(test.want))
+		})
+	}
+}
+
+// A Pod that had to wait for room has the whole time to join once it has a node.
+func TestAgeOfAnInstance(t *testing.T) {
+	g := NewWithT(t)
+	ordered := metav1.NewTime(time.Now().Add(-time.Hour).Truncate(time.Second))
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: ordered, Annotations: map[string]string{instanceAnnotation: `{"id": "a"}`}}}
+	g.Expect(instanceOf(pod)).To(HaveField("CreatedAt", ordered.Time))
+	placed := metav1.NewTime(ordered.Add(time.Minute))
+	pod.Status.StartTime = &placed
+	g.Expect(instanceOf(pod)).To(HaveField("CreatedAt", placed.Time))
+}
+
+// Labels that somebody has removed come back, and those of others stay.
+func TestLabelsOfAnObject(t *testing.T) {
+	g := NewWithT(t)
+	secret := &corev1.Secret{}
+	setLabels(secret, kindPool, "ns.pool", cloud.Tags{"a": "1"})
+	g.Expect(secret.Labels).To(Equal(objectLabels(kindPool, "ns.pool", cloud.Tags{"a": "1"})))
+	secret.Labels["theirs"], secret.Labels[kindLabel] = "x", "wrong"
+	setLabels(secret, kindPool, "ns.pool", cloud.Tags{"b": "2"})
+	want := objectLabels(kindPool, "ns.pool", cloud.Tags{"b": "2"})
+	want["theirs"] = "x"
+	g.Expect(secret.Labels).To(Equal(want))
+}
+
+// New instances go to zones that have a node for them, as long as there is one.
+func TestZonesWithoutNodes(t *testing.T) {
+	g := NewWithT(t)
+	node := func(zone string, cordoned bool, ready corev1.ConditionStatus) corev1.Node {
+		node := corev1.Node{Spec: corev1.NodeSpec{Unschedulable: cordoned}}
+		node.Labels = map[string]string{zoneLabel: zone}
+		node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: ready}}
+		return node
+	}
+	offered := &catalog{open: openZones([]corev1.Node{
+		node("a", false, corev1.ConditionUnknown), node("b", false, corev1.ConditionFalse), node("b", false, corev1.ConditionTrue), node("c", true, corev1.ConditionTrue),
+		node("", false, corev1.ConditionTrue),
+	})}
+	g.Expect(offered.open).To(Equal(map[string]bool{"a": false, "b": true, "c": false}))
+	g.Expect(offered.preferOpen([]string{"a", "b", "c"})).To(Equal([]string{"b"}))
+	g.Expect(offered.preferOpen([]string{"a", "c"})).To(Equal([]string{"a", "c"}), "it must wait in one of them")
+	g.Expect((&catalog{}).preferOpen([]string{"a", "c"})).To(Equal([]string{"a", "c"}), "the ConfigMap names zones, and Nodes are unknown")
 }
 
 func TestConfigThatIsWrong(t *testing.T) {

@@ -84,7 +84,7 @@ func (c *Cloud) updateService(ctx context.Context, service *corev1.Service, spec
 		return service, nil
 	}
 	spec.TargetPort = now.TargetPort
-	replaceTags(service.Labels, spec.Tags)
+	setLabels(service, kindLoadBalancer, spec.Name, spec.Tags)
 	if err := setBalancer(service, spec); err != nil {
 		return nil, err
 	}

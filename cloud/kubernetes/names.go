@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/rand"
 
@@ -120,14 +121,16 @@ func objectLabels(kind, name string, tags cloud.Tags) map[string]string {
 	return all
 }
 
-// replaceTags replaces the labels that stand for tags.
-func replaceTags(all map[string]string, tags cloud.Tags) {
-	for key := range maps.Clone(all) {
-		if strings.HasPrefix(key, tagLabelPrefix) {
-			delete(all, key)
+// setLabels sets all labels of an object, and removes those of other tags. Whoever may change the
+// object may have removed any of them.
+func setLabels(object metav1.Object, kind, name string, tags cloud.Tags) {
+	all := objectLabels(kind, name, tags)
+	for key, value := range object.GetLabels() {
+		if _, ours := all[key]; !ours && !strings.HasPrefix(key, tagLabelPrefix) {
+			all[key] = value
 		}
 	}
-	maps.Copy(all, tagLabels(tags))
+	object.SetLabels(all)
 }
 
 // selector selects the objects of a kind that have the tags and the labels.

@@ -216,9 +216,17 @@ func instanceOf(pod *corev1.Pod) (cloud.Instance, error) {
 		return found, &cloud.UnavailableError{Message: fmt.Sprintf("Pod %s/%s, annotation %s: %v", pod.Namespace, pod.Name, instanceAnnotation, err)}
 	}
 	found.CreatedAt, found.Address = pod.CreationTimestamp.Time, pod.Status.PodIP
+	if pod.Status.StartTime != nil {
+		found.CreatedAt = pod.Status.StartTime.Time
+	}
 	found.ReclaimAt = reclaimOf(pod)
 	found.Draining = pod.Labels[drainingLabel] == yes
 	found.State, found.Message = stateOf(pod)
+	if found.State == cloud.InstancePending {
+		if found.Problem = problemOf(pod, found.Zone); found.Problem != nil {
+			found.Message = found.Problem.Message
+		}
+	}
 	found.Bootstrap = bootstrapOf(pod)
 	return found, nil
 }
@@ -237,31 +245,36 @@ func stateOf(pod *corev1.Pod) (cloud.InstanceState, string) {
 	case ended != nil:
 		return cloud.InstanceStopped, joined(ended.Reason, ended.Message)
 	}
-	return cloud.InstancePending, delayOf(pod)
+	return cloud.InstancePending, ""
 }
 
-// delayOf returns why a Pod does not run yet, if something is wrong: there is no room for it, or its
-// image cannot be pulled.
-func delayOf(pod *corev1.Pod) string {
+// problemOf returns why a Pod does not run yet, if something is wrong: no node of its zone has room
+// for it, or its image cannot be pulled. The scheduler and the kubelet keep trying.
+func problemOf(pod *corev1.Pod, zone string) *cloud.Problem {
 	if waiting := nodeStatus(pod).State.Waiting; waiting != nil && waiting.Message != "" {
-		return joined(waiting.Reason, waiting.Message)
+		return &cloud.Problem{Reason: cloud.ReasonUnavailable, Message: joined(waiting.Reason, waiting.Message)}
 	}
 	for _, condition := range pod.Status.Conditions {
-		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
-			return joined(condition.Reason, condition.Message)
+		if condition.Type != corev1.PodScheduled || condition.Status != corev1.ConditionFalse {
+			continue
 		}
+		if condition.Reason == corev1.PodReasonUnschedulable {
+			return &cloud.Problem{Reason: cloud.ReasonOutOfCapacity, Message: (&cloud.CapacityError{Zone: zone, Message: condition.Message}).Error()}
+		}
+		return &cloud.Problem{Reason: cloud.ReasonUnavailable, Message: joined(condition.Reason, condition.Message)}
 	}
-	return ""
+	return nil
 }
 
 // bootstrapOf tells the state of the bootstrap data from the Pod. The agent ends when it has failed,
-// with the reason as its last message.
+// with the reason as its last message. If the outer cluster ends the Pod, the agent may leave such a
+// message as well, since a command of the bootstrap data was interrupted.
 func bootstrapOf(pod *corev1.Pod) cloud.Bootstrap {
 	status := nodeStatus(pod)
 	switch {
 	case ptr.Deref(status.Started, false):
 		return cloud.Bootstrap{State: cloud.BootstrapSucceeded}
-	case status.State.Terminated != nil && status.State.Terminated.Message != "":
+	case status.State.Terminated != nil && status.State.Terminated.Message != "" && pod.Status.Reason == "" && !isDeleting(pod):
 		return cloud.Bootstrap{State: cloud.BootstrapFailed, Message: status.State.Terminated.Message}
 	case status.State.Running != nil:
 		return cloud.Bootstrap{State: cloud.BootstrapRunning}

@@ -70,34 +70,33 @@ func (p *pool) version() string { return strconv.FormatInt(p.Changes, 10) }
 
 // view returns the pool as callers see it, with the Pods that it has.
 func (p *pool) view(pods []corev1.Pod) cloud.Pool {
-	seen := cloud.Pool{PoolSpec: p.PoolSpec, Version: p.version(), Instances: p.count(pods), Problem: p.Problem, Deleting: p.Deleting}
+	seen := cloud.Pool{PoolSpec: p.PoolSpec, Version: p.version(), Problem: p.Problem, Deleting: p.Deleting}
 	seen.Template.UserData = nil
-	return seen
-}
-
-// count returns the number of Pods that are members and not being deleted. Members in the record
-// can be more, if they are not created yet.
-func (p *pool) count(pods []corev1.Pod) int32 {
-	var count int32
-	members := p.podNames()
+	zones := p.zonesOfPods()
 	for i := range pods {
-		if members[pods[i].Name] && !isDeleting(&pods[i]) {
-			count++
+		zone, member := zones[pods[i].Name]
+		if !member || isDeleting(&pods[i]) {
+			continue
+		}
+		// Members in the record can be more, if they are not created yet.
+		seen.Instances++
+		if seen.Problem == nil && pods[i].Status.Phase == corev1.PodPending {
+			seen.Problem = problemOf(&pods[i], zone)
 		}
 	}
-	return count
+	return seen
 }
 
 // instanceName returns the name of the instance that is a member.
 func (p *pool) instanceName(m member) string { return p.Name + "-" + m.Suffix }
 
-// podNames returns the names of the members' Pods.
-func (p *pool) podNames() map[string]bool {
-	names := map[string]bool{}
+// zonesOfPods returns the zone of each member by the name of its Pod.
+func (p *pool) zonesOfPods() map[string]string {
+	zones := map[string]string{}
 	for _, one := range p.Members {
-		names[objectName(p.instanceName(one))] = true
+		zones[objectName(p.instanceName(one))] = one.Zone
 	}
-	return names
+	return zones
 }
 
 // changed counts a change of the template or the size.
@@ -132,14 +131,19 @@ func (c *Cloud) writePool(ctx context.Context, p *pool) error {
 	if err != nil {
 		return fmt.Errorf("encode a pool: %w", err)
 	}
-	p.secret.Data[poolKey] = text
-	replaceTags(p.secret.Labels, p.Tags)
-	if p.secret.ResourceVersion == "" {
-		p.secret, err = c.secrets().Create(ctx, p.secret, metav1.CreateOptions{})
+	secret := p.secret.DeepCopy()
+	secret.Data[poolKey] = text
+	setLabels(secret, kindPool, p.Name, p.Tags)
+	if secret.ResourceVersion == "" {
+		secret, err = c.secrets().Create(ctx, secret, metav1.CreateOptions{})
 	} else {
-		p.secret, err = c.secrets().Update(ctx, p.secret, metav1.UpdateOptions{})
+		secret, err = c.secrets().Update(ctx, secret, metav1.UpdateOptions{})
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	p.secret = secret
+	return nil
 }
 
 // changePool reads a pool, changes it and stores it if change returns true. It starts again if
@@ -162,7 +166,10 @@ func (c *Cloud) changePool(ctx context.Context, name string, change func(*pool) 
 	return result, c.translate(err)
 }
 
-func lostRace(err error) bool { return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) }
+// lostRace reports whether somebody else changed, created or deleted an object first.
+func lostRace(err error) bool {
+	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || isGone(err)
+}
 
 // EnsurePool implements cloud.Pools.
 func (c *Cloud) EnsurePool(ctx context.Context, spec cloud.PoolSpec, version string) (cloud.Pool, error) {

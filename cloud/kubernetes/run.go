@@ -33,6 +33,7 @@ type task struct{ kind, name string }
 // Kinds of tasks.
 const (
 	taskPool   = "pool"
+	taskPools  = "pools"
 	taskNode   = "node"
 	taskDrains = "drains"
 	taskSweep  = "sweep"
@@ -65,7 +66,7 @@ func (c *Cloud) follow(ctx context.Context, queue taskQueue) {
 		events, err := c.Watch(ctx)
 		if err == nil {
 			backoff = retryDelays
-			c.enqueue(ctx, queue, events)
+			enqueue(queue, events)
 		}
 		if ctx.Err() == nil {
 			delay := backoff.Step()
@@ -91,11 +92,14 @@ func pause(ctx context.Context, delay time.Duration) {
 	}
 }
 
-func (c *Cloud) enqueue(ctx context.Context, queue taskQueue, events <-chan cloud.Event) {
+func enqueue(queue taskQueue, events <-chan cloud.Event) {
 	for event := range events {
 		switch event.Kind {
 		case cloud.EventSynced:
-			c.enqueueAll(ctx, queue)
+			// Events may have been missed.
+			for _, kind := range []string{taskDrains, taskSweep, taskPools} {
+				queue.Add(task{kind: kind})
+			}
 		case cloud.EventPool:
 			queue.Add(task{taskPool, event.Name})
 		case cloud.EventInstance:
@@ -109,17 +113,21 @@ func (c *Cloud) enqueue(ctx context.Context, queue taskQueue, events <-chan clou
 	}
 }
 
-// enqueueAll looks at everything, since events may have been missed.
-func (c *Cloud) enqueueAll(ctx context.Context, queue taskQueue) {
-	queue.Add(task{kind: taskDrains})
-	queue.Add(task{kind: taskSweep})
-	pools, err := c.ListPools(ctx, nil)
+// enqueuePools makes a task of each pool.
+func (c *Cloud) enqueuePools(ctx context.Context, queue taskQueue) error {
+	secrets, err := c.secrets().List(ctx, metav1.ListOptions{LabelSelector: selector(kindPool, nil, nil)})
 	if err != nil {
-		klog.FromContext(ctx).Error(err, "Pools cannot be listed", "namespace", c.namespace)
+		return c.translate(err)
 	}
-	for _, pool := range pools {
-		queue.Add(task{taskPool, pool.Name})
+	for i := range secrets.Items {
+		p, err := poolOf(&secrets.Items[i])
+		if err != nil {
+			klog.FromContext(ctx).Error(err, "Pool cannot be read", "namespace", c.namespace)
+			continue
+		}
+		queue.Add(task{taskPool, p.Name})
 	}
+	return nil
 }
 
 func (c *Cloud) work(ctx context.Context, queue taskQueue) {
@@ -128,7 +136,7 @@ func (c *Cloud) work(ctx context.Context, queue taskQueue) {
 		if ended {
 			return
 		}
-		err := c.do(ctx, next)
+		err := c.do(ctx, queue, next)
 		switch {
 		case err == nil:
 			queue.Forget(next)
@@ -144,10 +152,12 @@ func (c *Cloud) work(ctx context.Context, queue taskQueue) {
 	}
 }
 
-func (c *Cloud) do(ctx context.Context, next task) error {
+func (c *Cloud) do(ctx context.Context, queue taskQueue, next task) error {
 	switch next.kind {
 	case taskPool:
 		return c.fillPool(ctx, next.name)
+	case taskPools:
+		return c.enqueuePools(ctx, queue)
 	case taskNode:
 		return c.giveNotice(ctx, next.name)
 	case taskDrains:
