@@ -13,8 +13,14 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
+
+// outerOutage is how long the API server of the outer cluster does not answer.
+const outerOutage = 3 * time.Minute
 
 // Both kinds of cloud run the same stories.
 var _ = Describe("A cluster of instances of the local cloud", Ordered, Label("clouds", "local-cloud", "slow", needsAllVersions, needsNextRelease), func() {
@@ -128,6 +134,66 @@ func describeLife(namespace, flavorName string, prepare func(context.Context, *m
 		})
 	}, NodeTimeout(2*rolledOut))
 
+	It("replaces its machines on a node that is lost", func(ctx SpecContext) {
+		if where == nil {
+			Skip("the local cloud has one node")
+		}
+		c.healthChecked(ctx)
+		node := where.drainable(ctx)
+		lost := where.podsOn(ctx, node)
+		end := c.witness(ctx, 2)
+		began := time.Now()
+		keys.during(ctx, func() {
+			where.foocloud(ctx, "instance", "stop", where.instanceOf(ctx, node))
+			// The pool of the outer cluster replaces the node, which ends the Pods on it.
+			Eventually(func(g Gomega) {
+				for _, pod := range lost {
+					g.Expect(where.machinePods(g, ctx)).NotTo(ContainElement(HaveField("UID", pod.UID)), "Pod %s is still there", pod.Name)
+				}
+			}).WithContext(ctx).WithTimeout(rolledOut).Should(Succeed())
+			AddReportEntry("from the loss of a node to the end of its Pods", time.Since(began).Round(time.Second).String(), ReportEntryVisibilityAlways)
+			c.settled(ctx, 3, version)
+			c.poolHas(ctx, workersOf(c.nodesReady(ctx, 3, 3)))
+			AddReportEntry("from the loss of a node to a whole cluster", time.Since(began).Round(time.Second).String(), ReportEntryVisibilityAlways)
+		})
+		end()
+		Expect(namesOf(where.nodesReady(ctx, 1, 3))).NotTo(ContainElement(node))
+	}, NodeTimeout(3*rolledOut))
+
+	It("goes on while the API server of the outer cluster does not answer, and after that", func(ctx SpecContext) {
+		if where == nil {
+			Skip("the local cloud has no API server")
+		}
+		c.healthChecked(ctx)
+		api := where.instanceOf(ctx, controlPlanesOf(where.nodesReady(ctx, 1, 3))[0].Name)
+		before := providerIDsOfInstances(c.instancesInCloud(Default, ctx))
+		end := c.witness(ctx, 3)
+		thaw := func(ctx context.Context) { where.foocloud(ctx, "instance", "thaw", api) }
+		expectNoGap(keys.during(ctx, func() {
+			where.foocloud(ctx, "instance", "freeze", api)
+			DeferCleanup(func(ctx SpecContext) { thaw(ctx) }, NodeTimeout(soon))
+			c.scaleWorkers(ctx, 4)
+			c.poolSays(ctx, infrav1.FooMachinePoolPoolProvisionedCondition, metav1.ConditionFalse, infrav1.CloudUnavailableReason)
+			Eventually(func(g Gomega) []string { return c.warnings(c.pool(g, ctx))(g, ctx) }).WithContext(ctx).
+				Should(ContainElement(HavePrefix(infrav1.CloudUnavailableReason)))
+			Consistently(func(g Gomega) {
+				c.nodesAre(g, ctx, 3, 3)
+				g.Expect(c.fooMachines(g, ctx)).To(HaveEach(HaveField("DeletionTimestamp", BeNil())))
+			}).WithContext(ctx).WithTimeout(outerOutage).WithPolling(time.Second).Should(Succeed())
+			thaw(ctx)
+		}))
+		thawed := time.Now()
+		c.poolHas(ctx, workersOf(c.nodesReady(ctx, 3, 4)))
+		c.workers = 4
+		c.settled(ctx, 3, version)
+		AddReportEntry("from the end of the outage to a fourth worker", time.Since(thawed).Round(time.Second).String(), ReportEntryVisibilityAlways)
+		end()
+		Expect(providerIDsOfInstances(c.instancesInCloud(Default, ctx))).To(And(HaveLen(7), ContainElements(before)), "the others stay")
+		c.workers = 3
+		c.scaleWorkers(ctx, 3)
+		c.poolHas(ctx, workersOf(c.nodesReady(ctx, 3, 3)))
+	}, NodeTimeout(2*rolledOut))
+
 	It("moves to another management cluster and back", func(ctx SpecContext) {
 		if where == nil {
 			Skip("the target has a local cloud of its own")
@@ -160,6 +226,17 @@ func describeLife(namespace, flavorName string, prepare func(context.Context, *m
 			}
 		}
 	}, NodeTimeout(2*clusterGone))
+}
+
+// nodesAre expects the given numbers of Nodes, all Ready.
+func (c *cluster) nodesAre(g Gomega, ctx context.Context, controlPlanes, workers int) {
+	var nodes corev1.NodeList
+	g.Expect(c.workload.List(ctx, &nodes)).To(Succeed())
+	g.Expect(controlPlanesOf(nodes.Items)).To(HaveLen(controlPlanes))
+	g.Expect(workersOf(nodes.Items)).To(HaveLen(workers))
+	for _, node := range nodes.Items {
+		g.Expect(nodeReady(node)).To(BeTrue(), "Node %s is not Ready", node.Name)
+	}
 }
 
 // expectGone waits until a Node is no longer there.

@@ -8,6 +8,7 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -50,10 +51,8 @@ func (m *management) newOuter(ctx context.Context, namespace string) *outer {
 	o := &outer{m.newCluster(ctx, client.ObjectKey{Namespace: namespace, Name: "outer"},
 		shape{controlPlanes: 1, workers: 3, version: currentVersion, workerType: outerType})}
 	o.available(ctx)
-	for _, node := range workersOf(o.nodesReady(ctx, 1, 3)) {
-		zone, _, _ := strings.Cut(strings.TrimPrefix(node.Spec.ProviderID, "foo:///"), "/")
-		o.on(ctx, "label", "node", node.Name, corev1.LabelTopologyZone+"="+zone)
-	}
+	o.nodesReady(ctx, 1, 3)
+	Expect(o.labelZones(ctx)).To(Succeed())
 	for _, version := range []string{previousVersion, currentVersion} {
 		load := command(ctx, "foocloud", "image", "load", filepath.Join(bin, "node-images/images", "node-"+version+"-"+lastRelease+".tar"))
 		load.Env = append(load.Env, m.cloudEnv()...)
@@ -62,8 +61,30 @@ func (m *management) newOuter(ctx context.Context, namespace string) *outer {
 	o.on(ctx, "apply", "--kustomize="+o.tenant())
 	o.pullImages(ctx)
 	o.identify(ctx)
-	repeat(context.WithoutCancel(ctx), interval, o.assignAddresses)
+	repeat(context.WithoutCancel(ctx), interval, func(ctx context.Context) error {
+		return errors.Join(o.labelZones(ctx), o.assignAddresses(ctx))
+	})
 	return o
+}
+
+// labelZones does what a cloud controller manager does: it labels each worker with its zone.
+func (o *outer) labelZones(ctx context.Context) error {
+	var nodes corev1.NodeList
+	if err := o.workload.List(ctx, &nodes); err != nil {
+		return err
+	}
+	for _, node := range workersOf(nodes.Items) {
+		zone, _, _ := strings.Cut(strings.TrimPrefix(node.Spec.ProviderID, "foo:///"), "/")
+		if zone == "" || node.Labels[corev1.LabelTopologyZone] == zone {
+			continue
+		}
+		before := node.DeepCopy()
+		node.Labels[corev1.LabelTopologyZone] = zone
+		if err := o.workload.Patch(ctx, &node, client.MergeFrom(before)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // tenant returns a copy of the tenant in config/kubernetes-cloud with a catalog of its own.
@@ -248,6 +269,20 @@ func (o *outer) drainable(ctx context.Context) string {
 	}
 	Fail("all machines are on nodes with the address of an API server")
 	return ""
+}
+
+// instanceOf returns the instance of the local cloud that a node of the outer cluster is.
+func (o *outer) instanceOf(ctx context.Context, node string) string {
+	GinkgoHelper()
+	var found corev1.Node
+	Expect(o.workload.Get(ctx, client.ObjectKey{Name: node}, &found)).To(Succeed())
+	return filepath.Base(found.Spec.ProviderID)
+}
+
+// podsOn returns the machines on a node of the outer cluster.
+func (o *outer) podsOn(ctx context.Context, node string) []corev1.Pod {
+	GinkgoHelper()
+	return slices.DeleteFunc(o.machinePods(Default, ctx), func(pod corev1.Pod) bool { return pod.Spec.NodeName != node })
 }
 
 // lose takes the machine of a Node away without asking Cluster API.

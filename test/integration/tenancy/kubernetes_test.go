@@ -30,24 +30,26 @@ import (
 // machinesNamespace is the namespace in config/kubernetes-cloud.
 const machinesNamespace = "foo-machines"
 
-// newOuterTenant sets the API server up as an outer cluster, as its administrator would, and creates
-// an identity for it.
-func newOuterTenant(ctx context.Context) *tenant {
+// newOuterTenant sets the API server up as an outer cluster, as its administrator would, with a tenant
+// in a namespace, and creates an identity for it.
+func newOuterTenant(ctx context.Context, namespace, endpoint string) *tenant {
 	GinkgoHelper()
 	content, err := kustomize.Build("../../../config/kubernetes-cloud")
 	Expect(err).NotTo(HaveOccurred())
-	content = []byte(strings.ReplaceAll(string(content), "kubernetesVersion: v1.36.3", "kubernetesVersion: "+infratest.KubernetesVersion))
+	content = []byte(strings.NewReplacer(
+		"kubernetesVersion: v1.36.3", "kubernetesVersion: "+infratest.KubernetesVersion, machinesNamespace, namespace,
+	).Replace(string(content)))
 	objects, err := utilyaml.ToUnstructured(content)
 	Expect(err).NotTo(HaveOccurred())
 	for i := range objects {
-		Expect(c.Create(ctx, &objects[i])).To(Succeed())
+		Expect(client.IgnoreAlreadyExists(c.Create(ctx, &objects[i]))).To(Succeed(), "tenants share a ClusterRole")
 	}
 	request := &authenticationv1.TokenRequest{}
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: machinesNamespace, Name: "foo"}}
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "foo"}}
 	Expect(c.SubResource("token").Create(ctx, account, request)).To(Succeed())
 	return newTenant(ctx, "outer", func(t *tenant) {
 		t.identity.Spec.Cloud = infrav1.CloudKubernetes
-		t.identity.Spec.Endpoint, t.identity.Spec.CABundle, t.identity.Spec.Tenant = env.Config.Host, env.Config.CAData, machinesNamespace
+		t.identity.Spec.Endpoint, t.identity.Spec.CABundle, t.identity.Spec.Tenant = endpoint, env.Config.CAData, namespace
 		t.secret.StringData[infrav1.FooClusterIdentityTokenKey] = request.Status.Token
 	})
 }
@@ -65,7 +67,7 @@ var _ = Describe("One manager with both kinds of cloud", Ordered, func() {
 	}
 
 	It("uses for each cluster the cloud that its identity names", func(ctx SpecContext) {
-		outer, blue = newOuterTenant(ctx), newTenant(ctx, "blue")
+		outer, blue = newOuterTenant(ctx, machinesNamespace, env.Config.Host), newTenant(ctx, "blue")
 		Eventually(outer.ready(ctx)).Should(HavePrefix("True"))
 		_, ofBlue = blue.cluster(ctx, blue.namespace)
 		owner, ofOuter := outer.cluster(ctx, outer.namespace)

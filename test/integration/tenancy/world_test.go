@@ -57,28 +57,44 @@ func TestTenancy(t *testing.T) {
 
 // served is a cloud served by its API.
 type served struct {
-	engine  *engine.Engine
-	handler atomic.Pointer[server.Server]
-	web     *httptest.Server
+	engine   *engine.Engine
+	machines *machinefake.Machines
+	handler  atomic.Pointer[server.Server]
+	// down is true while the API answers nobody.
+	down atomic.Bool
+	web  *httptest.Server
 }
+
+// quotaOfGreen is how many instances the tenant green may have.
+const quotaOfGreen = 1
 
 func serve() *served {
 	GinkgoHelper()
 	state, err := store.Open(filepath.Join(GinkgoT().TempDir(), "state.db"))
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(state.Close)
-	s := &served{engine: engine.New(engine.Options{
-		Store: state, Machines: machinefake.NewMachines(), Balancers: machinefake.NewBalancers(), Network: netip.MustParsePrefix("10.91.0.0/24"),
+	s := &served{machines: machinefake.NewMachines()}
+	s.engine = engine.New(engine.Options{
+		Store: state, Machines: s.machines, Balancers: machinefake.NewBalancers(), Network: netip.MustParsePrefix("10.91.0.0/24"),
 		Zones:         []cloud.Zone{{Name: "zone-a", ControlPlane: true}},
 		InstanceTypes: []cloud.InstanceType{{Name: "small", CPUs: 2, MemoryBytes: 1 << 31}},
 		Images: func() ([]cloud.Image, error) {
 			return []cloud.Image{{KubernetesVersion: infratest.KubernetesVersion}}, nil
 		},
-	})}
+		Limits: map[string]cloud.Resources{"green": {Instances: quotaOfGreen}},
+	})
 	ctx, stop := context.WithCancel(context.Background())
 	Expect(s.engine.Start(ctx)).To(Succeed())
 	s.setTokens(map[string]string{"red": "token-of-red", "blue": "token-of-blue"})
-	s.web = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.handler.Load().ServeHTTP(w, r) }))
+	s.web = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.down.Load() {
+			if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+				_ = conn.Close()
+			}
+			return
+		}
+		s.handler.Load().ServeHTTP(w, r)
+	}))
 	DeferCleanup(func() {
 		s.web.CloseClientConnections()
 		s.web.Close()
