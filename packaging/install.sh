@@ -199,6 +199,9 @@ uninstall() {
 	[ -z "$(find "$root"/proc/[0-9]*/exe -lname "$real/*" 2>/dev/null)" ] ||
 		fail "programs of $lib are running: end them; the service ends with: systemctl disable --now foocloud" 2
 	recorded=$(cat "$lib/installed")
+	# What `systemctl enable` and `systemctl link` have made.
+	[ ! -d "$root/etc/systemd/system" ] ||
+		find "$root/etc/systemd/system" -lname "$lib/foocloud.service" -exec rm {} +
 	echo "$recorded" | while read -r path; do
 		[ ! -L "$path" ] || rm "$path"
 	done

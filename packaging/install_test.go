@@ -261,6 +261,27 @@ func TestInstallUpgradeUninstall(t *testing.T) {
 	g.Expect(tree(g, parent)).To(Equal(before))
 }
 
+// A service that was enabled and stopped is not enabled any more, while services of others are.
+func TestUninstallOfAnEnabledService(t *testing.T) {
+	g := NewWithT(t)
+	m := newMachine(t)
+	prefix := filepath.Join(t.TempDir(), "prefix")
+	said, code := m.install(t, "--prefix", prefix, release(t, "v0.1.0"))
+	g.Expect(code).To(BeZero(), said)
+	enabled := filepath.Join(m.root, "etc/systemd/system")
+	write(t, filepath.Join(enabled, "mine.service"), "[Unit]\n")
+	g.Expect(os.Mkdir(filepath.Join(enabled, "multi-user.target.wants"), 0o755)).To(Succeed())
+	g.Expect(os.Symlink("/lib/systemd/system/other.service", filepath.Join(enabled, "multi-user.target.wants/other.service"))).To(Succeed())
+	before := tree(g, enabled)
+	// systemctl enable makes these for a unit that is a link itself.
+	for _, name := range []string{"foocloud.service", "multi-user.target.wants/foocloud.service"} {
+		g.Expect(os.Symlink(filepath.Join(prefix, "lib/foo/foocloud.service"), filepath.Join(enabled, name))).To(Succeed())
+	}
+	said, code = m.install(t, "--uninstall", "--prefix", prefix)
+	g.Expect(code).To(BeZero(), said)
+	g.Expect(tree(g, enabled)).To(Equal(before))
+}
+
 // Files of others in the same folders stay.
 func TestUninstallLeavesOtherFiles(t *testing.T) {
 	g := NewWithT(t)

@@ -33,7 +33,9 @@ func newChroot(t *testing.T) chroot {
 	root := t.TempDir()
 	run(t, "tar", "-C", root, "--numeric-owner", "--exclude", "./dev/*", "-xpf", "../bin/systems/"+runtime.GOARCH+".tar")
 	write(t, filepath.Join(root, "dev/null"), "")
-	return chroot(root)
+	c := chroot(root)
+	NewWithT(t).Expect(os.MkdirAll(filepath.Dir(c.path(enabled)), 0o755)).To(Succeed())
+	return c
 }
 
 func (c chroot) path(name string) string { return filepath.Join(string(c), name) }
@@ -78,12 +80,16 @@ func (c chroot) changes(t *testing.T, before []string) []string {
 	return changes
 }
 
-// state puts files where the service and its administrator have them.
+// enabled is the link that `systemctl enable` makes.
+const enabled = "etc/systemd/system/multi-user.target.wants/foocloud.service"
+
+// state puts files where the service and its administrator have them, who has enabled it.
 func (c chroot) state(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{"var/lib/foocloud/token", "var/lib/foo/lock", "etc/default/foocloud"} {
 		write(t, c.path(name), "mine")
 	}
+	NewWithT(t).Expect(os.Symlink("/usr/lib/systemd/system/foocloud.service", c.path(enabled))).To(Succeed())
 }
 
 // expectUpgraded expects the second release, the state, and the operating system that instances of the first may have.
@@ -95,6 +101,7 @@ func (c chroot) expectUpgraded(t *testing.T) {
 	g.Expect(c.path("usr/lib/foo/systems/1234/etc/passwd")).To(BeAnExistingFile())
 	g.Expect(os.ReadFile(c.path("var/lib/foocloud/token"))).To(BeEquivalentTo("mine"))
 	g.Expect(os.ReadFile(c.path("etc/default/foocloud"))).To(BeEquivalentTo("mine"))
+	g.Expect(os.Readlink(c.path(enabled))).To(Equal("/usr/lib/systemd/system/foocloud.service"), "the service is still enabled")
 }
 
 // expectInUse expects that a removal fails while an instance runs, and changes nothing.
@@ -166,6 +173,8 @@ func TestDebianPackage(t *testing.T) {
 	c.must(t, "dpkg", "--remove", "foo")
 	g.Expect(c.path("usr/lib/foo")).NotTo(BeADirectory())
 	g.Expect(c.path("var/lib/foocloud/token")).To(BeAnExistingFile(), "only purging removes state")
+	_, err = os.Lstat(c.path(enabled))
+	g.Expect(err).To(MatchError(os.ErrNotExist))
 	c.must(t, "dpkg", "--purge", "foo")
 	g.Expect(c.changes(t, before)).To(BeEmpty())
 }

@@ -2,6 +2,10 @@
 # Runs after the package was removed. Purging a Debian package also removes the state of the cloud
 # and of foo; RPM has no purge.
 set -eu
+case ${1:-} in
+# Where systemd does not run, the service was not disabled before.
+remove | purge | 0) rm -f /etc/systemd/system/multi-user.target.wants/foocloud.service ;;
+esac
 [ ! -d /run/systemd/system ] || systemctl daemon-reload
 [ "${1:-}" = purge ] || exit 0
 # The network of a cloud that had no instances any more.

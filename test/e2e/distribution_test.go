@@ -85,7 +85,7 @@ var _ = DescribeTableSubtree("A machine with Debian", Label("distribution", "slo
 		untouched []string
 	)
 	// What is in /sys/kernel is mounted when somebody looks at it, and the order changes with each boot.
-	const inspect = "ip -brief link | cut -d' ' -f1; findmnt --list --noheadings --output TARGET | grep -v ^/sys/kernel/; find /sys/fs/cgroup -maxdepth 1 -type d; ls /var/lib /usr/local/*"
+	const inspect = "ip -brief link | cut -d' ' -f1; findmnt --list --noheadings --output TARGET | grep -v ^/sys/kernel/; find /sys/fs/cgroup -maxdepth 1 -type d; ls /var/lib /usr/local/* /etc/systemd/system/*"
 
 	traces := func(ctx SpecContext) []string {
 		GinkgoHelper()
@@ -199,7 +199,7 @@ var _ = DescribeTableSubtree("A machine with Debian", Label("distribution", "slo
 	}, NodeTimeout(2*emulated))
 
 	It("removes everything", func(ctx SpecContext) {
-		v.run(ctx, "systemctl disable --now foocloud && foocloud destroy --yes && rm -rf /var/lib/foocloud")
+		v.run(ctx, "systemctl stop foocloud && foocloud destroy --yes && rm -rf /var/lib/foocloud")
 		Expect(v.run(ctx, "/usr/local/lib/foo/install.sh --uninstall")).To(ContainSubstring("Removed Foo"))
 		Expect(traces(ctx)).To(ConsistOf(untouched))
 	}, NodeTimeout(emulated))
