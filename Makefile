@@ -243,7 +243,7 @@ release: node-prerequisites ## Write a clusterctl repository of VERSION, images,
 	$(if $(strip $(NODE_VERSIONS)),@for architecture in $(ARCHITECTURES); do \
 		$(call management,$$architecture,$(VERSION),$(BIN)/programs,$(BIN)/programs/$$architecture/management); \
 		hack/build-archive.sh $$architecture $(VERSION) $(BIN) $(BIN)/programs/$$architecture out $(NODE_VERSIONS); \
-	done; cd out && sha256sum packages/install.sh packages/foo-$(VERSION)-linux-* >> SHA256SUMS)
+	done)
 
 .PHONY: push
 push: $(TOOLS)/crane ## Push the images of VERSION under out/ to REGISTRY
@@ -258,7 +258,6 @@ archive: programs native $(ARCHIVE_TOOLS) $(TOOLS)/kubeadm-control-plane $(PROVI
 		--node-versions $(KUBERNETES_VERSION) --archives
 	@$(call management,$(NATIVE),$(DEVELOPMENT),$(BIN)/native,$(BIN)/native/$(NATIVE)/management)
 	@hack/build-archive.sh $(NATIVE) $(DEVELOPMENT) $(BIN) $(BIN)/native/$(NATIVE) $(BIN)/archive $(KUBERNETES_VERSION)
-	@cd $(BIN)/archive && sha256sum packages/install.sh packages/foo-* >> SHA256SUMS
 
 .PHONY: clean
 clean: ## Delete everything that was built; Go's module and build caches are kept

@@ -7,6 +7,7 @@ package packaging
 
 import (
 	"bytes"
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,6 +26,8 @@ type packing struct {
 	version, said, architecture string
 	// system is the ID of the nodes' operating system.
 	system string
+	// output is the folder of the release; a new one if empty.
+	output string
 }
 
 var arm = packing{version: "v0.1.0", said: "v0.1.0", architecture: "arm64", system: "1234"}
@@ -41,7 +44,7 @@ func (p packing) pack(t *testing.T) string {
 func (p packing) build(t *testing.T) (said, folder string, err error) {
 	t.Helper()
 	g := NewWithT(t)
-	native, output := t.TempDir(), t.TempDir()
+	native, output := t.TempDir(), cmp.Or(p.output, t.TempDir())
 	g.Expect(os.Mkdir(filepath.Join(native, "tools"), 0o700)).To(Succeed())
 	g.Expect(os.Symlink(nfpm(g), filepath.Join(native, "tools/nfpm"))).To(Succeed())
 	for _, name := range []string{"foo", "foocloud"} {
@@ -168,6 +171,28 @@ func TestPackagesAreReproducible(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(bytes.Equal(one, other)).To(BeTrue(), format)
 	}
+}
+
+// The sums are those of all packages of all versions, and of what else is released.
+func TestSumsOfPackages(t *testing.T) {
+	g := NewWithT(t)
+	older, newer := arm, arm
+	older.output = t.TempDir()
+	newer.output, newer.version, newer.said = older.output, "v0.1.1", "v0.1.1"
+	other := filepath.Join(older.output, "metadata.yaml")
+	write(t, other, "kind: Metadata\n")
+	sums := filepath.Join(older.output, "SHA256SUMS")
+	write(t, sums, run(t, "sha256sum", other))
+	for _, one := range []packing{older, newer, older} {
+		one.pack(t)
+	}
+	content, err := os.ReadFile(sums)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(strings.Count(string(content), "\n")).To(Equal(1+1+2*3), string(content))
+	check := exec.CommandContext(t.Context(), "sha256sum", "--check", "--strict", "--quiet", sums)
+	check.Dir = older.output
+	said, err := check.CombinedOutput()
+	g.Expect(err).NotTo(HaveOccurred(), string(said))
 }
 
 func TestProgramsOfAnotherVersionAreNotPacked(t *testing.T) {

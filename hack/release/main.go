@@ -9,7 +9,7 @@
 // The same sources and version give the same bytes, except for clusterctl.yaml, because clusterctl
 // needs absolute paths. So SHA256SUMS does not list it.
 //
-// Limits: other versions in the folder stay there, but the configuration and the sums are for the
+// Limits: other versions in the folder stay there, with their sums, but the configuration is for the
 // version written last. Run it in the root folder of the sources.
 package main
 
@@ -75,10 +75,14 @@ func run(r release) error {
 	if err := removeOld(root, r.version); err != nil {
 		return fmt.Errorf("remove the earlier build: %w", err)
 	}
+	listed, err := sums(root, published)
+	if err != nil {
+		return fmt.Errorf("read the sums of other versions: %w", err)
+	}
 	if err := published.Write(root); err != nil {
 		return err
 	}
-	return repository.Files{sumsFile: sums(published), configurationFile: configuration}.Write(root)
+	return repository.Files{sumsFile: listed, configurationFile: configuration}.Write(root)
 }
 
 // removeOld removes what an earlier run wrote for the version.

@@ -51,7 +51,13 @@ func TestReleaseReplacesItsVersionOnly(t *testing.T) {
 	leftover := filepath.Join(output, "infrastructure-foo", "v0.1.0", "cluster-template-gone.yaml")
 	g.Expect(os.WriteFile(leftover, nil, 0o600)).To(Succeed())
 	g.Expect(run(release{sources: sources, version: "v0.1.0", output: output})).To(Succeed())
+	checkSums(g, output)
+	g.Expect(os.RemoveAll(filepath.Join(output, "control-plane-foo", "v0.1.1-rc.1"))).To(Succeed())
+	g.Expect(run(release{sources: sources, version: "v0.1.0", output: output})).To(Succeed())
+	checkSums(g, output)
 	after := contents(g, output)
+	delete(before, sumsFile)
+	delete(after, sumsFile)
 	g.Expect(after).To(HaveKey("infrastructure-foo/v0.1.1-rc.1/metadata.yaml"))
 	for name := range after {
 		if strings.Contains(name, "v0.1.1-rc.1") {
@@ -65,6 +71,11 @@ func TestSums(t *testing.T) {
 	g := NewWithT(t)
 	output := t.TempDir()
 	g.Expect(run(release{sources: sources, version: version, output: output})).To(Succeed())
+	checkSums(g, output)
+}
+
+// checkSums expects the sums of all files of all versions in the folder, each once.
+func checkSums(g *WithT, output string) {
 	files := contents(g, output)
 	listed := repository.Files{}
 	lines := bufio.NewScanner(bytes.NewReader(files[sumsFile]))
@@ -73,6 +84,7 @@ func TestSums(t *testing.T) {
 		g.Expect(found).To(BeTrue(), lines.Text())
 		actual := sha256.Sum256(files[name])
 		g.Expect(hex.EncodeToString(actual[:])).To(Equal(sum), name)
+		g.Expect(listed).NotTo(HaveKey(name))
 		listed[name] = files[name]
 	}
 	delete(files, sumsFile)
