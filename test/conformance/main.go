@@ -12,7 +12,6 @@
 package main
 
 import (
-	"errors"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -21,11 +20,8 @@ import (
 )
 
 func main() {
-	os.Exit(cli.Main(newCommand(), func(err error) bool { return errors.Is(err, errUsage) }))
+	os.Exit(cli.Main(newCommand(), cli.IsUsage))
 }
-
-// errUsage is wrapped by all errors about the values of flags.
-var errUsage = errors.New("invalid usage; see --help")
 
 func newCommand() *cobra.Command {
 	return cli.Root(cli.Group(&cobra.Command{Use: "conformance", Short: "Run Kubernetes' conformance tests on a cluster of Foo"},
@@ -55,7 +51,7 @@ quickstart already runs in the state folder, its cluster is used and kept.
 Each test that has failed runs once more at the end, alone. The last result of a test counts; all are kept. Exits with 1 unless all
 selected tests have passed.`,
 		Args: cobra.NoArgs,
-		RunE: func(command *cobra.Command, _ []string) error { return r.do(command.Context()) },
+		RunE: func(command *cobra.Command, _ []string) error { return r.do(command) },
 	}
 	flags := command.Flags()
 	flags.StringVar(&r.focus, "focus", "", "Run only tests whose names match this regular expression.")

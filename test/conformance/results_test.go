@@ -14,6 +14,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/capfoo/cluster-api-provider-foo/internal/cli"
 	"github.com/capfoo/cluster-api-provider-foo/internal/image"
 )
 
@@ -29,7 +30,25 @@ func TestEachTestIsInOneShard(t *testing.T) {
 	g.Expect(all).To(ConsistOf(names))
 	for _, wrong := range []string{"0/3", "4/3", "1", "a/b"} {
 		_, err := shardOf(names, wrong)
-		g.Expect(err).To(MatchError(errUsage), wrong)
+		g.Expect(err).To(MatchError(ContainSubstring("want a part such as 2/4")), wrong)
+	}
+}
+
+func TestWrongFlags(t *testing.T) {
+	g := NewWithT(t)
+	command := newCommand()
+	command.SetArgs([]string{"run", "--processes=0"})
+	g.Expect(command.ExecuteContext(t.Context())).To(And(Satisfy(cli.IsUsage), MatchError("--processes 0: want 1 or more; see: conformance run --help")))
+	list := filepath.Join(t.TempDir(), "list")
+	g.Expect(os.WriteFile(list, []byte("# comment\nno such test\n"), 0o600)).To(Succeed())
+	for want, r := range map[string]run{
+		`--shard "3/2": want a part such as 2/4`:                    {shard: "3/2"},
+		"--focus: error parsing regexp":                             {focus: "("},
+		"--tests: open /no/list: no such file":                      {list: "/no/list"},
+		`: no conformance test of v1.36.3 is called "no such test"`: {list: list},
+	} {
+		_, err := r.choose(suite{version: "v1.36.3", names: []string{"a test"}})
+		g.Expect(err).To(MatchError(ContainSubstring(want)))
 	}
 }
 

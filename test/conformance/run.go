@@ -15,6 +15,10 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cli"
 )
 
 const (
@@ -33,9 +37,10 @@ type run struct {
 	stateDir, bridge, network string
 }
 
-func (r run) do(ctx context.Context) error {
+func (r run) do(command *cobra.Command) error {
+	ctx := command.Context()
 	if r.processes < 1 {
-		return fmt.Errorf("%w: --processes %d: want 1 or more", errUsage, r.processes)
+		return cli.Usage(command, fmt.Errorf("--processes %d: want 1 or more", r.processes))
 	}
 	// Programs run in other folders.
 	var err error
@@ -55,7 +60,7 @@ func (r run) do(ctx context.Context) error {
 	}
 	chosen, err := r.choose(s)
 	if err != nil {
-		return err
+		return cli.Usage(command, err)
 	}
 	names, err := r.open(chosen)
 	if err != nil {
@@ -81,19 +86,19 @@ func (r run) choose(s suite) ([]string, error) {
 	if r.list != "" {
 		content, err := os.ReadFile(r.list)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("--tests: %w", err)
 		}
 		wanted := slices.DeleteFunc(strings.Split(string(content), "\n"), func(line string) bool { return line == "" || line[0] == '#' })
 		for _, name := range wanted {
 			if !slices.Contains(s.names, name) {
-				return nil, fmt.Errorf("%w: %s: no conformance test of %s is called %q", errUsage, r.list, s.version, name)
+				return nil, fmt.Errorf("--tests %s: no conformance test of %s is called %q", r.list, s.version, name)
 			}
 		}
 		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(wanted, name) })
 	}
 	focus, err := regexp.Compile(r.focus)
 	if err != nil {
-		return nil, fmt.Errorf("%w: --focus: %w", errUsage, err)
+		return nil, fmt.Errorf("--focus: %w", err)
 	}
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !focus.MatchString(name) }), nil
 }
