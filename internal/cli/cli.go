@@ -130,10 +130,14 @@ func Execute(root *cobra.Command) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	err := root.ExecuteContext(ctx)
-	if err != nil && ctx.Err() != nil {
+	switch {
+	case err == nil || ctx.Err() == nil:
+		return err
+	case errors.Is(err, context.Cause(ctx)): // it names the signal
+		return &InterruptedError{Err: context.Canceled}
+	default:
 		return &InterruptedError{Err: err}
 	}
-	return err
 }
 
 // ExitCode returns the exit code for an error. UsageErrors, and the errors for which invalid

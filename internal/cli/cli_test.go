@@ -55,6 +55,13 @@ func TestInterrupt(t *testing.T) {
 	err := cli.Execute(cli.Root(wait))
 	g.Expect(err).To(And(MatchError(errInvalid), MatchError("invalid value")))
 	g.Expect(cli.ExitCode(err, func(error) bool { return true })).To(Equal(cli.ExitInterrupted))
+
+	wait.RunE = func(command *cobra.Command, _ []string) error {
+		g.Expect(syscall.Kill(os.Getpid(), syscall.SIGINT)).To(Succeed())
+		<-command.Context().Done()
+		return fmt.Errorf("wait: %w", context.Cause(command.Context()))
+	}
+	g.Expect(cli.Execute(cli.Root(wait))).To(MatchError(context.Canceled), "what the user reads is the same for every signal")
 }
 
 // A user learns what to do about an error of the operating system.

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 // backgroundLog is the file in the state folder with the output of a quickstart in the background.
@@ -59,11 +60,18 @@ func startInBackground(ctx context.Context, config Config, arguments []string, o
 		close(ended) // it may be read twice
 	}()
 	err = config.waitUp(ctx, ended, func() { _, _ = io.Copy(out, said) })
-	if ctx.Err() != nil {
-		_ = command.Process.Signal(unix.SIGTERM) // it may have ended
-		<-ended
+	if ctx.Err() == nil {
+		return err
 	}
-	return err
+	ctx, cancel := config.cleaningUp(ctx)
+	defer cancel()
+	_ = command.Process.Signal(unix.SIGTERM) // it may have ended
+	select {
+	case <-ended:
+		return err
+	case <-ctx.Done():
+		return config.leftBehind() // unless it still ends by itself
+	}
 }
 
 // waitUp returns nil once everything is up, and an error if the process ends before.
@@ -117,6 +125,18 @@ func (c Config) owner() (int, error) {
 		return 0, fmt.Errorf("%s is in use by a process that is not named in %s", c.StateDir, lock.Name())
 	}
 	return pid, nil
+}
+
+// whileRunning returns a context that ends with the process that uses the state folder. Its cause is
+// errStopped then.
+func (c Config) whileRunning(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, stop := context.WithCancelCause(ctx)
+	go wait.UntilWithContext(ctx, func(context.Context) {
+		if pid, err := c.owner(); err == nil && pid == 0 {
+			stop(errStopped)
+		}
+	}, time.Second)
+	return ctx, func() { stop(nil) }
 }
 
 // stopOwner ends the process that uses the state folder, and returns once it has ended.

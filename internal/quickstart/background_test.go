@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
@@ -17,6 +18,9 @@ import (
 
 	. "github.com/onsi/gomega"
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sys/unix"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
 func TestOwnerOfAStateFolder(t *testing.T) {
@@ -162,6 +166,116 @@ func TestInterruptedStart(t *testing.T) {
 	begin()
 	g.Expect(config.up(ctx, io.Discard)).NotTo(Succeed())
 	g.Expect(config.kept()).To(BeTrue())
+}
+
+// A clean-up that the user interrupts too ends at once, and says how to delete what is left.
+func TestInterruptedCleanUp(t *testing.T) {
+	g := NewWithT(t)
+	config := validConfig(filepath.Join(t.TempDir(), "state"))
+	config.BinDir = t.TempDir()
+	begun := filepath.Join(config.BinDir, "begun")
+	// The program that sleeps has the output of the one that is killed.
+	g.Expect(os.WriteFile(config.program("foocloud"), []byte("#!/bin/sh\necho > "+begun+"\nsleep 60\n"), 0o700)).To(Succeed())
+	state, err := openState(config)
+	g.Expect(err).NotTo(HaveOccurred())
+	state.close()
+	g.Expect(os.MkdirAll(config.cloudDir(), 0o700)).To(Succeed())
+	interrupted, cancel := context.WithCancel(t.Context())
+	cancel()
+	abandoned := make(chan error, 1)
+	go func() { abandoned <- config.abandon(interrupted) }()
+	g.Eventually(begun, time.Minute).Should(BeAnExistingFile())
+	g.Expect(unix.Kill(os.Getpid(), unix.SIGINT)).To(Succeed())
+	g.Eventually(abandoned, 30*time.Second).Should(Receive(MatchError("interrupted; delete what is left with: foo quickstart delete --state-dir=" + config.StateDir)))
+	g.Expect(config.kept()).To(BeTrue())
+
+	// Other commands end what runs in the background, which must not leave its work to nobody.
+	config.Background = true
+	cleaning, end := config.cleaningUp(interrupted)
+	defer end()
+	received := make(chan os.Signal, 1)
+	signal.Notify(received, unix.SIGTERM)
+	defer signal.Stop(received)
+	g.Expect(unix.Kill(os.Getpid(), unix.SIGTERM)).To(Succeed())
+	g.Eventually(received).Should(Receive())
+	g.Expect(cleaning.Err()).NotTo(HaveOccurred())
+}
+
+// A command that waited while another one removed the management cluster has nothing left to do.
+func TestRemovedByAnotherCommand(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can remove a management cluster")
+	}
+	g := NewWithT(t)
+	config := validConfig(filepath.Join(t.TempDir(), "state"))
+	g.Expect(RemoveUnused(t.Context(), config, io.Discard)).To(BeTrue())
+	removing, waiting := make(chan bool), make(chan error, 1)
+	var removed bool
+	go func() {
+		<-removing
+		var err error
+		removed, err = RemoveUnused(t.Context(), config, writing(removing))
+		waiting <- err
+	}()
+	g.Expect(config.exclusively(t.Context(), io.Discard, func() error {
+		removing <- true
+		<-removing // it says that it waits
+		return os.RemoveAll(config.StateDir)
+	})).To(Succeed())
+	g.Eventually(waiting, time.Minute).Should(Receive(Not(HaveOccurred())))
+	g.Expect(removed).To(BeTrue())
+	g.Expect(config.StateDir).NotTo(BeADirectory())
+}
+
+// writing sends a value when something is written.
+type writing chan bool
+
+func (w writing) Write(text []byte) (int, error) {
+	w <- true
+	return len(text), nil
+}
+
+// A deletion does not wait forever for a management cluster that was stopped.
+func TestDeletionEndsWithTheManagementCluster(t *testing.T) {
+	g := NewWithT(t)
+	config := validConfig(filepath.Join(t.TempDir(), "state"))
+	state, err := openState(config)
+	g.Expect(err).NotTo(HaveOccurred())
+	running, stop := config.whileRunning(t.Context())
+	defer stop()
+	g.Consistently(running.Done(), 100*time.Millisecond).ShouldNot(BeClosed())
+	state.close()
+	g.Eventually(running.Done(), time.Minute).Should(BeClosed())
+	g.Expect(context.Cause(running)).To(MatchError(errStopped))
+
+	var out bytes.Buffer
+	g.Expect(config.deletedByOthers(t.Context(), newPrinter(&out))).To(MatchError("the management cluster was stopped; start it with: foo start"))
+	g.Expect(os.RemoveAll(config.StateDir)).To(Succeed())
+	g.Expect(config.deletedByOthers(t.Context(), newPrinter(&out))).To(Succeed())
+	g.Expect(out.String()).To(ContainSubstring("cluster demo is deleted\n"))
+}
+
+// The programs run before the management cluster answers, and some while after.
+func TestManagementClusterThatDoesNotAnswer(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can list clusters")
+	}
+	g := NewWithT(t)
+	config := validConfig(filepath.Join(t.TempDir(), "state"))
+	state, err := openState(config)
+	g.Expect(err).NotTo(HaveOccurred())
+	defer state.close()
+	_, err = ListClusters(t.Context(), config)
+	g.Expect(err).To(MatchError(errStarting), "it has no kubeconfig yet")
+
+	refusing := clientcmdapi.NewConfig()
+	refusing.Clusters["management"] = &clientcmdapi.Cluster{Server: "http://127.0.0.1:1"}
+	refusing.Contexts["management"] = &clientcmdapi.Context{Cluster: "management"}
+	refusing.CurrentContext = "management"
+	g.Expect(clientcmd.WriteToFile(*refusing, config.managementKubeconfig())).To(Succeed())
+	_, err = ListClusters(t.Context(), config)
+	g.Expect(err).To(MatchError(errStarting))
+	g.Expect(DeleteCluster(t.Context(), config, io.Discard)).To(MatchError(errStarting))
 }
 
 // Whoever starts the management cluster again need not repeat the cloud's configuration.

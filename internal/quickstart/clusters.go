@@ -15,7 +15,9 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -39,22 +41,31 @@ func Up(ctx context.Context, config Config, out io.Writer) error {
 func (c Config) up(ctx context.Context, out io.Writer) error {
 	fresh := !c.kept()
 	err := c.start(ctx, out)
-	if err != nil && ctx.Err() != nil && fresh {
-		if left := c.abandon(ctx); left != nil {
-			_, _ = fmt.Fprintln(out, left)
-		}
+	if err == nil || ctx.Err() == nil || !fresh || isLeft(err) {
+		return err
+	}
+	left := c.abandon(ctx)
+	if isLeft(left) {
+		return left
+	}
+	if left != nil {
+		_, _ = fmt.Fprintln(out, left)
 	}
 	return err
 }
 
 // abandon removes what a first start has left. It is called after ctx has ended.
 func (c Config) abandon(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), teardownTimeout)
+	ctx, cancel := c.cleaningUp(ctx)
 	defer cancel()
 	if _, err := readSettings(c.StateDir); err != nil { // it was interrupted before it had a state
 		return os.RemoveAll(filepath.Join(c.StateDir, backgroundLog))
 	}
-	return Delete(ctx, c)
+	err := Delete(ctx, c)
+	if err != nil && interruptedAgain(ctx) {
+		return c.leftBehind()
+	}
+	return err
 }
 
 func (c Config) start(ctx context.Context, out io.Writer) error {
@@ -152,7 +163,7 @@ func CreateCluster(ctx context.Context, config Config, out io.Writer) error {
 		coming, err = config.begin(talking, say)
 		return err
 	})
-	if coming == nil && ctx.Err() != nil {
+	if coming == nil && ctx.Err() != nil && !isLeft(err) {
 		return fmt.Errorf("interrupted; cluster %s was not created", config.ClusterName)
 	}
 	if err == nil {
@@ -181,12 +192,15 @@ func (c Config) begin(ctx context.Context, say *printer) (*follower, error) {
 	if err := c.refuseExisting(ctx, live); err != nil {
 		return nil, err
 	}
+	objects, err := renderTemplate(ctx, c)
+	if err != nil {
+		return nil, err
+	}
 	coming, err := newFollower(ctx, c, management, say)
 	if err != nil {
 		return nil, err
 	}
-	_, err = applyTemplate(ctx, c, live, say)
-	return coming, err
+	return coming, createObjects(ctx, c, live, objects, say)
 }
 
 // DeleteCommand is the command that deletes the cluster.
@@ -224,6 +238,9 @@ func invalid(format string, args ...any) error {
 // management returns how to reach the management cluster.
 func (c Config) management() (*rest.Config, client.Client, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", c.managementKubeconfig())
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil, errStarting
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("management cluster: %w", err)
 	}
@@ -258,52 +275,18 @@ func ListClusters(ctx context.Context, config Config) (*clusterv1.ClusterList, e
 	if err != nil || live == nil {
 		return list, err
 	}
-	return list, live.List(ctx, list)
+	return list, unanswered(live.List(ctx, list))
 }
 
-// DeleteCluster deletes a cluster and returns once it is gone.
-func DeleteCluster(ctx context.Context, config Config, out io.Writer) error {
-	management, _, err := config.find(ctx)
-	if err != nil {
-		return err
+// errStarting means that the programs of the management cluster run, but it does not answer.
+var errStarting = errors.New("the management cluster is starting or stopping; try again in a moment")
+
+// unanswered explains why a management cluster whose programs run does not answer.
+func unanswered(err error) error {
+	if utilnet.IsConnectionRefused(err) || meta.IsNoMatchError(err) {
+		return errStarting
 	}
-	live, err := newClient(management)
-	if err != nil {
-		return err
-	}
-	watching, stop := context.WithCancel(ctx)
-	defer stop()
-	observed, err := observeManagement(watching, management, config.Namespace)
-	if err != nil {
-		return err
-	}
-	say := newPrinter(out)
-	defer say.end()
-	go say.repeatWaiting(watching)
-	cluster := &clusterv1.Cluster{}
-	cluster.Namespace, cluster.Name = config.Namespace, config.ClusterName
-	if err := client.IgnoreNotFound(live.Delete(ctx, cluster)); err != nil {
-		return err
-	}
-	for {
-		all, err := readObjects(ctx, observed, client.ObjectKeyFromObject(cluster))
-		if err != nil {
-			return err
-		}
-		if all.cluster.Name == "" {
-			if err := os.RemoveAll(config.workloadKubeconfig()); err != nil {
-				return err
-			}
-			say.done("cluster " + config.ClusterName + " is deleted")
-			return nil
-		}
-		say.waitingFor(fmt.Sprintf("%d machines of cluster %s to be deleted", len(all.machines.Items), config.ClusterName))
-		select {
-		case <-observed.Changes:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
+	return err
 }
 
 // find returns the management cluster and the cluster that the configuration names, or an
@@ -316,7 +299,7 @@ func (c Config) find(ctx context.Context) (*rest.Config, *clusterv1.Cluster, err
 	var clusters clusterv1.ClusterList
 	if live != nil {
 		if err := live.List(ctx, &clusters); err != nil {
-			return nil, nil, err
+			return nil, nil, unanswered(err)
 		}
 	}
 	var names []string

@@ -18,10 +18,13 @@ import (
 // for that, so that two commands cannot start the management cluster, or one use it while another
 // removes it. A folder that did not exist and is still empty afterwards is removed.
 func (c Config) exclusively(ctx context.Context, out io.Writer, run func() error) error {
-	created := missing(c.StateDir)
+	var created []string
 	ticker := time.NewTicker(backgroundInterval)
 	defer ticker.Stop()
 	for said := false; ; {
+		if absent := missing(c.StateDir); len(absent) > len(created) { // another command may have removed it
+			created = absent
+		}
 		folder, err := c.lockFolder()
 		if err != nil {
 			return err

@@ -20,6 +20,9 @@ func RemoveUnused(ctx context.Context, config Config, out io.Writer) (removed bo
 		return true, nil
 	}
 	err = config.exclusively(ctx, out, func() error {
+		if removed, err = config.removed(); removed || err != nil {
+			return err
+		}
 		left, err := ListClusters(ctx, config)
 		if err != nil || len(left.Items) > 0 {
 			return err
@@ -33,24 +36,41 @@ func RemoveUnused(ctx context.Context, config Config, out io.Writer) (removed bo
 	return removed, err
 }
 
+// removed reports whether another command has removed what was in the state folder.
+func (c Config) removed() (bool, error) {
+	entries, err := os.ReadDir(c.StateDir)
+	if errors.Is(err, os.ErrNotExist) {
+		return true, nil
+	}
+	return len(entries) == 0, err
+}
+
 // Remove ends the programs of a state folder if they run, and deletes everything that they and the
 // cloud have created, and the folder.
 func Remove(ctx context.Context, config Config) error {
 	if os.Geteuid() != 0 {
 		return notRoot()
 	}
-	pid, err := config.owner()
+	err := config.remove(ctx)
+	if err != nil && ctx.Err() != nil {
+		return config.leftBehind()
+	}
+	return err
+}
+
+func (c Config) remove(ctx context.Context) error {
+	pid, err := c.owner()
 	if err != nil {
 		return err
 	}
 	if pid != 0 {
-		if err := Stop(ctx, config); err != nil {
+		if err := Stop(ctx, c); err != nil {
 			return err
 		}
 		// Without --keep, the programs have deleted everything themselves.
-		if _, err := os.Stat(config.StateDir); errors.Is(err, os.ErrNotExist) {
+		if _, err := os.Stat(c.StateDir); errors.Is(err, os.ErrNotExist) {
 			return nil
 		}
 	}
-	return Delete(ctx, config)
+	return Delete(ctx, c)
 }

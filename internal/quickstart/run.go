@@ -14,7 +14,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -29,10 +28,6 @@ import (
 )
 
 const fieldOwner = client.FieldOwner("foo-quickstart")
-
-// teardownTimeout is how long deleting everything may take, after the user asked for it or
-// something failed.
-const teardownTimeout = 2 * time.Minute
 
 // Run runs the whole quickstart. It returns nil when the user ends it by ending ctx or, with Exit,
 // once the cluster is available. An InvalidError means that nothing was started.
@@ -64,12 +59,15 @@ func Run(ctx context.Context, config Config, out io.Writer) error {
 		runErr = explain(config, runErr, say)
 	}
 	say.waitingFor("the programs to stop")
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), teardownTimeout)
+	ending, cancel := config.cleaningUp(ctx)
 	defer cancel()
-	if err := sup.Stop(); err != nil {
+	if err := stopPrograms(ending, sup); err != nil && !interruptedAgain(ending) {
 		say.note("%v", err)
 	}
 	left := state.leave(ending, say, end)
+	if left != nil && interruptedAgain(ending) {
+		return config.leftBehind()
+	}
 	if runErr != nil && left != nil {
 		say.note("%v", left) // the last line is about what happened first
 	}
@@ -198,17 +196,25 @@ func applyTemplate(ctx context.Context, config Config, live client.Client, say *
 	if err != nil {
 		return found, err
 	}
-	if err := ensureNamespace(ctx, config, live); err != nil {
+	if err := createObjects(ctx, config, live, objects, say); err != nil {
 		return found, err
+	}
+	return created, nil
+}
+
+// createObjects creates the objects of a cluster, and their namespace.
+func createObjects(ctx context.Context, config Config, live client.Client, objects []unstructured.Unstructured, say *printer) error {
+	if err := ensureNamespace(ctx, config, live); err != nil {
+		return err
 	}
 	say.note("Creating cluster %s: Kubernetes %s, %d control plane and %d worker machines. The time restarts at zero.",
 		config.ClusterName, config.KubernetesVersion, config.ControlPlaneMachineCount, config.WorkerMachineCount)
 	for index := range objects {
 		if err := apply(ctx, live, &objects[index]); err != nil {
-			return found, err
+			return err
 		}
 	}
-	return created, nil
+	return nil
 }
 
 // renderTemplate renders the flavor fast, as `clusterctl generate cluster --flavor fast` does. This

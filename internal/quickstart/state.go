@@ -295,7 +295,9 @@ func free(entries []os.DirEntry) bool {
 // destroyCloud deletes everything that the cloud created. If that fails, the state folder must stay:
 // without its records, nobody could find what the cloud left behind.
 func (s *state) destroyCloud(ctx context.Context) error {
-	output, err := exec.CommandContext(ctx, s.config.program("foocloud"), "destroy", "--yes", "--state-dir="+s.config.cloudDir()).CombinedOutput()
+	destroy := exec.CommandContext(ctx, s.config.program("foocloud"), "destroy", "--yes", "--state-dir="+s.config.cloudDir())
+	destroy.WaitDelay = time.Second // what it has started may still have its output
+	output, err := destroy.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("delete the cloud's instances and networks: %w: %s; the state folder %s is kept; retry with: %s quickstart delete --state-dir %s",
 			err, strings.TrimSpace(string(output)), s.config.StateDir, s.config.program("foo"), s.config.StateDir)

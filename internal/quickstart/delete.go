@@ -1,0 +1,98 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package quickstart
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"k8s.io/client-go/rest"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// DeleteCluster deletes a cluster and returns once it is gone.
+func DeleteCluster(ctx context.Context, config Config, out io.Writer) error {
+	if os.Geteuid() != 0 {
+		return notRoot()
+	}
+	var management *rest.Config
+	// The management cluster is not starting or stopping then.
+	err := config.exclusively(ctx, out, func() (err error) {
+		management, _, err = config.find(ctx)
+		return err
+	})
+	if err == nil {
+		say := newPrinter(out)
+		defer say.end()
+		err = config.deleteCluster(ctx, management, say)
+		if errors.Is(err, errStopped) {
+			err = config.deletedByOthers(ctx, say)
+		}
+	}
+	if err != nil && ctx.Err() != nil {
+		return fmt.Errorf("interrupted; continue with: %s", config.DeleteCommand())
+	}
+	return err
+}
+
+// deleteCluster does what DeleteCluster does. Its error is errStopped if the management cluster stops.
+func (c Config) deleteCluster(ctx context.Context, management *rest.Config, say *printer) error {
+	live, err := newClient(management)
+	if err != nil {
+		return err
+	}
+	watching, stop := c.whileRunning(ctx)
+	defer stop()
+	observed, err := observeManagement(watching, management, c.Namespace)
+	if err != nil {
+		return err
+	}
+	go say.repeatWaiting(watching)
+	cluster := &clusterv1.Cluster{}
+	cluster.Namespace, cluster.Name = c.Namespace, c.ClusterName
+	if err := client.IgnoreNotFound(live.Delete(watching, cluster)); err != nil {
+		return unanswered(err)
+	}
+	for {
+		all, err := readObjects(watching, observed, c.key())
+		if err != nil {
+			return err
+		}
+		if all.cluster.Name == "" {
+			if err := os.RemoveAll(c.workloadKubeconfig()); err != nil {
+				return err
+			}
+			say.done("cluster " + c.ClusterName + " is deleted")
+			return nil
+		}
+		say.waitingFor(fmt.Sprintf("%d machines of cluster %s to be deleted", len(all.machines.Items), c.ClusterName))
+		select {
+		case <-observed.Changes:
+		case <-watching.Done():
+			return context.Cause(watching)
+		}
+	}
+}
+
+// errStopped means that the management cluster stopped while a command used it.
+var errStopped = errors.New("the management cluster was stopped; start it with: foo start")
+
+// deletedByOthers returns nil if other commands have removed the management cluster, which has no
+// clusters then.
+func (c Config) deletedByOthers(ctx context.Context, say *printer) error {
+	say.waitingFor("")
+	return c.exclusively(ctx, say.out, func() error {
+		removed, err := c.removed()
+		if err != nil || !removed {
+			return cmp.Or(err, errStopped)
+		}
+		say.done("cluster " + c.ClusterName + " is deleted")
+		return nil
+	})
+}

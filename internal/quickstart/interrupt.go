@@ -1,0 +1,74 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package quickstart
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/signal"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/supervisor"
+)
+
+// teardownTimeout is how long deleting everything may take, after the user asked for it or
+// something failed.
+const teardownTimeout = 2 * time.Minute
+
+// leftError means that the user interrupted a clean-up.
+type leftError struct {
+	// remedy is the command that deletes what is left.
+	remedy string
+}
+
+func (e *leftError) Error() string {
+	return "interrupted; delete what is left with: " + e.remedy
+}
+
+// leftBehind is the error for a clean-up that the user interrupted.
+func (c Config) leftBehind() error {
+	return &leftError{remedy: "foo quickstart delete --state-dir=" + c.StateDir}
+}
+
+// isLeft reports whether err means that the user interrupted a clean-up.
+func isLeft(err error) bool {
+	var left *leftError
+	return errors.As(err, &left)
+}
+
+// cleaningUp returns a context for a clean-up after ctx has ended. It ends when the user interrupts
+// this program again. In the background, where only other commands send signals, it does not.
+func (c Config) cleaningUp(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), teardownTimeout)
+	if c.Background {
+		return ctx, cancel
+	}
+	ctx, stop := signal.NotifyContext(ctx, unix.SIGINT, unix.SIGTERM)
+	return ctx, func() {
+		stop()
+		cancel()
+	}
+}
+
+// interruptedAgain reports whether the user interrupted a clean-up, whose context is not ended
+// otherwise but by its timeout.
+func interruptedAgain(cleaning context.Context) bool {
+	return errors.Is(cleaning.Err(), context.Canceled)
+}
+
+// stopPrograms ends all programs, or stops waiting for that when ctx ends. The programs notice when
+// this process ends.
+func stopPrograms(ctx context.Context, sup *supervisor.Supervisor) error {
+	stopped := make(chan error, 1)
+	go func() { stopped <- sup.Stop() }()
+	select {
+	case err := <-stopped:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("stop the programs: %w", context.Cause(ctx))
+	}
+}
