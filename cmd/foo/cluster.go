@@ -37,7 +37,7 @@ func newConfig() quickstart.Config {
 // newClusterCommand completes a command about the cluster that its argument names.
 func newClusterCommand(command *cobra.Command, config *quickstart.Config, run func(ctx context.Context, out io.Writer) error) *cobra.Command {
 	addStateFlag(command, config)
-	command.Flags().StringVarP(&config.Namespace, "namespace", "n", config.Namespace, "Namespace of the cluster's objects in the management cluster.")
+	command.Flags().StringVarP(&config.Namespace, "namespace", "n", config.Namespace, "namespace of the cluster's objects in the management cluster")
 	command.Args = cobra.ExactArgs(1)
 	command.RunE = func(command *cobra.Command, args []string) error {
 		config.ClusterName = args[0]
@@ -58,11 +58,11 @@ func newClusterCommand(command *cobra.Command, config *quickstart.Config, run fu
 }
 
 func addStateFlag(command *cobra.Command, config *quickstart.Config) {
-	command.Flags().StringVar(&config.StateDir, "state-dir", config.StateDir, "Folder for all files, on a disk file system.")
+	command.Flags().StringVar(&config.StateDir, "state-dir", config.StateDir, "folder for all files, on ext4, xfs, btrfs or tmpfs")
 }
 
 func addKubeconfigFlag(command *cobra.Command, path *string) {
-	command.Flags().StringVar(path, "kubeconfig", "", "Your kubeconfig (default: KUBECONFIG, or ~/.kube/config, with sudo of the user who ran it).")
+	command.Flags().StringVar(path, "kubeconfig", "", "your kubeconfig (default: the files in KUBECONFIG, or ~/.kube/config of the user who runs sudo)")
 }
 
 func newCreateClusterCommand() *cobra.Command {
@@ -125,7 +125,7 @@ func newKubeconfigCommand() *cobra.Command {
 		return err
 	})
 	addKubeconfigFlag(command, &path)
-	command.Flags().BoolVar(&show, "print", false, "Print the cluster's kubeconfig, and leave yours alone. It holds the administrator's key.")
+	command.Flags().BoolVar(&show, "print", false, "print the cluster's kubeconfig, which has the administrator's key, and do not change yours")
 	return command
 }
 
@@ -134,7 +134,11 @@ func newDeleteClusterCommand() *cobra.Command {
 	var kubeconfig string
 	var keep bool
 	command := newClusterCommand(&cobra.Command{
-		Use: "cluster NAME", Short: "Delete a cluster; with the last one, the management cluster goes too",
+		Use: "cluster NAME", Short: "Delete a cluster, and the management cluster with the last one",
+		Long: `Delete a cluster and its context in your kubeconfig. With the last cluster, the management cluster and the cloud are
+deleted too.
+
+An interrupted command can be repeated.`,
 		Example: "  foo delete cluster demo",
 	}, &config, func(ctx context.Context, out io.Writer) error {
 		files := quickstart.KubeconfigFiles(kubeconfig)
@@ -150,7 +154,7 @@ func newDeleteClusterCommand() *cobra.Command {
 		return quickstart.RemoveKubeconfig(ctx, config, files, out)
 	})
 	addKubeconfigFlag(command, &kubeconfig)
-	command.Flags().BoolVar(&keep, "keep-management", false, "Keep the management cluster even if no cluster is left.")
+	command.Flags().BoolVar(&keep, "keep-management", false, "keep the management cluster even if no cluster is left")
 	return command
 }
 
@@ -178,6 +182,8 @@ func newStartCommand() *cobra.Command {
 	config := newConfig()
 	command := &cobra.Command{
 		Use: "start", Short: "Start the management cluster in the background", Example: "  foo start", Args: cobra.NoArgs,
+		Long: `Start the management cluster in the background, unless it runs. If foo stop or a reboot ended it, it continues with its
+clusters.`,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return quickstart.Up(command.Context(), config, command.OutOrStdout())
 		},
@@ -225,7 +231,7 @@ func newGetClustersCommand() *cobra.Command {
 		return printer.PrintObj(list, command.OutOrStdout())
 	}
 	addStateFlag(command, &config)
-	command.Flags().StringVarP(&format, "output", "o", "", "Output format: wide, json, yaml or name.")
+	command.Flags().StringVarP(&format, "output", "o", "", "output format: wide, json, yaml or name")
 	return command
 }
 

@@ -46,8 +46,10 @@ func newCommand() *cobra.Command {
 Exit codes:
 
       1  something failed; the reason has been shown
-      2  nothing was done: a flag or an argument is invalid, or the machine does not fit
-    130  interrupted`,
+      2  nothing was done: a flag or an argument is invalid, or the machine is not suitable
+    130  interrupted; a second Ctrl-C ends a clean-up at once
+
+Errors say what is wrong and what to do, in one line each.`,
 		Example: `  foo create cluster demo
   foo get clusters
   foo delete cluster demo`,

@@ -34,10 +34,13 @@ func newQuickstartCommand() *cobra.Command {
 		Use:   "quickstart",
 		Short: "Bring up a workload cluster, and delete it at the end",
 		Long: `Starts a management cluster, Cluster API, the kubeadm bootstrap provider, the Foo cloud and the Foo providers as
-processes of this machine, and lets them make a workload cluster of real Kubernetes components. Needs root and Linux.
+processes of this machine, which create a workload cluster of real Kubernetes components. Needs root and Linux.
 
-Stays up until Ctrl-C, and then deletes everything it has made. Exits with 1 if something failed, with 2 if nothing was
-started because a flag or the machine does not fit, and with 130 if it was ended before the cluster was available.`,
+Stays up until Ctrl-C, and then deletes everything that it has created. A second Ctrl-C ends it at once; foo quickstart
+delete then deletes what is left.
+
+Exits with 1 if something failed, with 2 if nothing was started because a flag is invalid or the machine is not
+suitable, and with 130 if it was interrupted before the cluster was available.`,
 		Example: `  foo quickstart
   foo quickstart --control-plane-machine-count=3 --exit
   foo quickstart --management`,
@@ -53,7 +56,7 @@ started because a flag or the machine does not fit, and with 130 if it was ended
 		},
 	}
 	addFlags(command, &config)
-	command.Flags().BoolVar(&detach, "detach", false, "Return once the cluster is available, and leave everything running in the background until foo quickstart delete.")
+	command.Flags().BoolVar(&detach, "detach", false, "return once the cluster is available, and leave everything running in the background until foo quickstart delete")
 	command.MarkFlagsMutuallyExclusive("detach", "exit")
 	flags := command.Flags()
 	flags.BoolVar(&config.Background, "background", false, "")
@@ -90,40 +93,40 @@ func addFlags(command *cobra.Command, config *quickstart.Config) {
 	addClusterFlags(command, config)
 	addCloudFlags(command, config)
 	flags := command.Flags()
-	flags.StringVar(&config.ClusterName, "cluster-name", "demo", "Name of the workload cluster.")
-	flags.StringVar(&config.Namespace, "namespace", config.Namespace, "Namespace of the workload cluster's objects.")
+	flags.StringVar(&config.ClusterName, "cluster-name", "demo", "name of the workload cluster")
+	flags.StringVar(&config.Namespace, "namespace", config.Namespace, "namespace of the workload cluster's objects")
 	addStateFlag(command, config)
-	flags.IntVar(&config.ManagementPort, "management-port", 0, "Port of the management API server on 127.0.0.1; any free one if 0.")
-	flags.BoolVar(&config.Keep, "keep", false, "Keep the state folder and the cloud's instances at the end.")
-	flags.BoolVar(&config.Resume, "resume", false, "Resume from a kept state folder.")
-	flags.BoolVar(&config.Exit, "exit", false, "Exit and clean up once the cluster is available.")
+	flags.IntVar(&config.ManagementPort, "management-port", 0, "port of the management API server on 127.0.0.1; any free one if 0")
+	flags.BoolVar(&config.Keep, "keep", false, "keep the state folder and the cloud's instances at the end")
+	flags.BoolVar(&config.Resume, "resume", false, "continue with a state folder that --keep kept")
+	flags.BoolVar(&config.Exit, "exit", false, "delete everything and exit once the cluster is available")
 	flags.BoolVar(&config.Management, "management", false,
-		"Make the cluster a management cluster: clusterctl installs all providers in it, as Pods. Its name is hub, and it has one worker machine, unless flags say otherwise.")
-	flags.BoolVar(&config.ManagementOnly, "management-only", false, "Start everything but create no workload cluster; <state-dir>/env says how to reach the management cluster.")
-	flags.BoolVar(&config.Extension, "extension", false, "Also run and register Foo's runtime extension, which answers Cluster API's lifecycle hooks.")
+		"make the cluster a management cluster, in which clusterctl installs all providers as Pods; by default, its name is hub and it has one worker machine")
+	flags.BoolVar(&config.ManagementOnly, "management-only", false, "create no workload cluster; <state-dir>/env says how to reach the management cluster")
+	flags.BoolVar(&config.Extension, "extension", false, "also run and register Foo's runtime extension, which answers Cluster API's lifecycle hooks")
 	flags.StringToStringVar(&config.ExtensionSettings, "extension-settings", nil,
-		"Settings of the runtime extension, for example addons=Enabled,smokeChecks=Enabled; docs/runtime-extension.md lists all.")
-	flags.BoolVar(&config.KubeadmControlPlane, "kubeadm-control-plane", false, "Also run Cluster API's own control plane provider, for clusters with a KubeadmControlPlane.")
-	flags.StringVar(&config.CloudListen, "cloud-listen", "", "Additional address of the cloud, for example https://127.0.0.1:7443; <state-dir>/env says how to verify it.")
-	flags.StringVar(&config.UserNamespaces, "user-namespaces", "off", "Whether the cloud's instances get user namespaces: off, auto or on; docs/isolation.md explains them.")
-	flags.BoolVar(&config.ManagerPerProvider, "manager-per-provider", false, "Run Foo's control plane provider and infrastructure provider in separate managers, as clusterctl installs them.")
+		"settings of the runtime extension, for example addons=Enabled,smokeChecks=Enabled; docs/runtime-extension.md lists all")
+	flags.BoolVar(&config.KubeadmControlPlane, "kubeadm-control-plane", false, "also run Cluster API's own control plane provider, for clusters with a KubeadmControlPlane")
+	flags.StringVar(&config.CloudListen, "cloud-listen", "", "additional address of the cloud, for example https://127.0.0.1:7443; <state-dir>/env names the certificate that verifies it")
+	flags.StringVar(&config.UserNamespaces, "user-namespaces", "off", "whether the cloud's instances get user namespaces: off, auto or on; docs/isolation.md explains them")
+	flags.BoolVar(&config.ManagerPerProvider, "manager-per-provider", false, "run Foo's control plane provider and infrastructure provider in separate managers, as clusterctl installs them")
 }
 
 // addClusterFlags adds the flags about the shape of a new cluster.
 func addClusterFlags(command *cobra.Command, config *quickstart.Config) {
 	flags := command.Flags()
-	flags.StringVar(&config.KubernetesVersion, "kubernetes-version", defaultVersion, "Kubernetes version; its node binary must have been built.")
-	flags.IntVar(&config.ControlPlaneMachineCount, "control-plane-machine-count", 1, "Number of control plane machines, which must be odd.")
-	flags.IntVar(&config.WorkerMachineCount, "worker-machine-count", config.WorkerMachineCount, "Number of worker machines.")
+	flags.StringVar(&config.KubernetesVersion, "kubernetes-version", defaultVersion, "Kubernetes version, which this release or build must have")
+	flags.IntVar(&config.ControlPlaneMachineCount, "control-plane-machine-count", 1, "number of control plane machines, which must be odd")
+	flags.IntVar(&config.WorkerMachineCount, "worker-machine-count", config.WorkerMachineCount, "number of worker machines")
 }
 
 // addCloudFlags adds the flags about the cloud, which is started with the management cluster.
 func addCloudFlags(command *cobra.Command, config *quickstart.Config) {
 	flags := command.Flags()
-	flags.StringVar(&config.Bridge, "bridge", defaultBridge, "Name of the network interface through which this machine reaches instances.")
-	flags.StringVar(&config.Network, "network", defaultNetwork, "Network of the cloud's instances; nothing else on the machine may use it.")
-	flags.StringVar(&config.CloudConfig, "cloud-config", "", "YAML file with the cloud's zones, instance types and tenants; all have defaults.")
-	flags.DurationVar(&config.Timeout, "timeout", defaultTimeout, "How long the programs may take to start, and then how long the workload cluster may take to become available.")
+	flags.StringVar(&config.Bridge, "bridge", defaultBridge, "name of the network interface through which this machine reaches instances")
+	flags.StringVar(&config.Network, "network", defaultNetwork, "IPv4 network of the cloud's instances; nothing else on the machine may use it")
+	flags.StringVar(&config.CloudConfig, "cloud-config", "", "YAML file with the cloud's zones, instance types and tenants; all have defaults")
+	flags.DurationVar(&config.Timeout, "timeout", defaultTimeout, "how long the programs may take to start, and then how long a cluster may take to become available")
 }
 
 // newQuickstartDeleteCommand returns the command that removes what --keep or a killed quickstart left behind.
@@ -131,7 +134,7 @@ func newQuickstartDeleteCommand() *cobra.Command {
 	config := quickstart.Config{BinDir: binDir(), StateDir: quickstartState}
 	command := &cobra.Command{
 		Use:     "delete",
-		Short:   "End a quick start in the background, and delete a state folder together with the cloud's instances and networks",
+		Short:   "Delete everything that a quick start left: programs, instances, networks and the state folder",
 		Example: "  foo quickstart delete",
 		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {

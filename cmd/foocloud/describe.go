@@ -33,7 +33,7 @@ func newDescribeCommand[T any](k kind[T], example string, describe func(context.
 	shown.name = nil
 	p := &printer[T]{view: shown}
 	command := &cobra.Command{
-		Use: "describe NAME", Short: "Show everything about one of the " + k.plural, Example: example,
+		Use: "describe NAME", Short: "Show everything about one " + k.singular, Example: example,
 		Args: cobra.ExactArgs(1), ValidArgsFunction: k.complete(c, 1),
 		RunE: func(command *cobra.Command, args []string) error {
 			if err := p.check(command); err != nil {

@@ -37,8 +37,8 @@ type execCommand struct {
 func newExecCommand() *cobra.Command {
 	e := &execCommand{}
 	command := &cobra.Command{
-		Use:   "exec NAME -- COMMAND [ARGUMENT...]",
-		Short: "Run a command in an instance, as root; in a terminal if this is one",
+		Use: "exec [flags] NAME -- COMMAND [ARGUMENT...]", DisableFlagsInUseLine: true,
+		Short: "Run a command in an instance, as root; on a terminal if it is called from one",
 		Example: `  foocloud instance exec demo-control-plane-x7k2p -- crictl ps
   foocloud instance exec demo-control-plane-x7k2p -- kubectl --kubeconfig=` + adminConfig + ` get nodes
   tar c . | foocloud instance exec demo-control-plane-x7k2p -- tar x -C /root`,

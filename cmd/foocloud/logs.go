@@ -23,7 +23,10 @@ func newLogsCommand() *cobra.Command {
 	var since time.Duration
 	command := &cobra.Command{
 		Use:   "logs NAME",
-		Short: "Show the console of an instance: the node agent and the bootstrap commands; or the kubelet's log",
+		Short: "Show the console of an instance, or the kubelet's log",
+		Long: `Show the console of an instance, or the kubelet's log.
+
+The console has what the node agent and the bootstrap commands print.`,
 		Example: `  foocloud instance logs demo-control-plane-x7k2p
   foocloud instance logs -f --tail=20 demo-control-plane-x7k2p
   foocloud instance logs --kubelet --since=10m demo-control-plane-x7k2p`,
@@ -48,7 +51,7 @@ func newLogsCommand() *cobra.Command {
 	c.addTenantFlag(command)
 	flags := command.Flags()
 	flags.BoolVarP(&options.Follow, "follow", "f", false, "wait for more output until interrupted")
-	flags.IntVar(&tail, "tail", -1, "start with this many lines at the end; all if -1")
+	flags.IntVar(&tail, "tail", -1, "show only this many of the last lines; all if -1")
 	flags.DurationVar(&since, "since", 0, "leave out what is older than this, for example 10m; a line without a time is as old as the one before it")
 	flags.BoolVar(&kubelet, "kubelet", false, "show the kubelet's log instead")
 	return command

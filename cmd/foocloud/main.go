@@ -47,7 +47,7 @@ these, as long as it fits only one object.
 Exit codes:
 
       1  something failed
-      2  nothing was done: a flag, an argument or a value is invalid, a confirmation is missing, or the machine does not fit
+      2  nothing was done: a flag, an argument or a value is invalid, a confirmation is missing, or the machine is not suitable
       3  an object does not exist
       4  the token is missing or wrong, or this user may not use the cloud
       5  the cloud does not answer, is busy, or has no room
