@@ -6,9 +6,7 @@
 package e2e
 
 import (
-	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -19,7 +17,8 @@ import (
 const (
 	exitFailed = 1
 	// exitInvalid means that it started nothing.
-	exitInvalid = 2
+	exitInvalid     = 2
+	exitInterrupted = 130
 )
 
 var _ = Describe("quickstart", Label("quickstart"), func() {
@@ -102,25 +101,5 @@ var _ = Describe("What quickstart rejects", Label("bad-input"), func() {
 	It("a port that is taken", func(ctx SpecContext) {
 		port := listen(ctx)
 		refused(ctx, []string{"--management-port=" + port}, "--management-port "+port+" is taken", "choose another one")
-	}, NodeTimeout(soon))
-
-	It("a user who is not root", func(ctx SpecContext) {
-		const nobody = 65534
-		// The user must be able to execute it, wherever the repository is.
-		folder, err := os.MkdirTemp("/tmp", "foo-e2e-")
-		Expect(err).NotTo(HaveOccurred())
-		DeferCleanup(os.RemoveAll, folder)
-		Expect(os.Chmod(folder, 0o755)).To(Succeed())
-		program, err := os.ReadFile(filepath.Join(bin, "foo"))
-		Expect(err).NotTo(HaveOccurred())
-		copied := filepath.Join(folder, "foo")
-		Expect(os.WriteFile(copied, program, 0o755)).To(Succeed())
-
-		cmd := command(ctx, "foo", "quickstart", "--exit")
-		cmd.Path = copied
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-		got := end(cmd)
-		Expect(got.code).To(Equal(exitInvalid), got.stdout+got.stderr)
-		Expect(got.stderr).To(And(ContainSubstring("not root"), ContainSubstring("sudo")))
 	}, NodeTimeout(soon))
 })
