@@ -71,8 +71,8 @@ func newCreateClusterCommand() *cobra.Command {
 	var kubeconfig string
 	command := newClusterCommand(&cobra.Command{
 		Use: "cluster NAME", Short: "Create a cluster, and make it the current context of kubectl",
-		Long: `Create a cluster, and make it the current context of kubectl, as foo-NAME, or as
-foo-NAME.NAMESPACE if the namespace is not default.
+		Long: `Create a cluster, and make it the current context of kubectl. The context's name is foo-NAME, or foo-NAME.NAMESPACE
+if the namespace is not default.
 
 The first cluster also starts a management cluster with Cluster API, the Foo cloud and the Foo providers in the
 background. Further clusters share it. They all keep running when this command has ended.`,
