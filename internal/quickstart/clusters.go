@@ -163,8 +163,9 @@ func CreateCluster(ctx context.Context, config Config, out io.Writer) error {
 		coming, err = config.begin(talking, say)
 		return err
 	})
-	if coming == nil && ctx.Err() != nil && !isLeft(err) {
-		return fmt.Errorf("interrupted; cluster %s was not created", config.ClusterName)
+	if coming == nil {
+		say.end()
+		return config.notBegun(ctx, err)
 	}
 	if err == nil {
 		err = coming.follow(talking)
@@ -172,7 +173,7 @@ func CreateCluster(ctx context.Context, config Config, out io.Writer) error {
 	hush()
 	say.end()
 	switch {
-	case err == nil || IsInvalid(err) || coming == nil:
+	case err == nil || IsInvalid(err):
 		return err
 	case ctx.Err() != nil:
 		return fmt.Errorf("interrupted; delete what has been made with: %s", config.DeleteCommand())
@@ -180,6 +181,14 @@ func CreateCluster(ctx context.Context, config Config, out io.Writer) error {
 	reported := explain(config, err, say)
 	reported.Advice += "; delete the cluster with: " + config.DeleteCommand()
 	return reported
+}
+
+// notBegun is the error for a cluster of which nothing has been created.
+func (c Config) notBegun(ctx context.Context, err error) error {
+	if ctx.Err() == nil || isLeft(err) {
+		return err
+	}
+	return fmt.Errorf("interrupted; cluster %s was not created", c.ClusterName)
 }
 
 // begin creates the objects of a new cluster, and returns what follows it until it is available. The

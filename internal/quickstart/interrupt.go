@@ -6,7 +6,6 @@ package quickstart
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os/signal"
 	"time"
 
@@ -62,13 +61,14 @@ func interruptedAgain(cleaning context.Context) bool {
 
 // stopPrograms ends all programs, or stops waiting for that when ctx ends. The programs notice when
 // this process ends.
-func stopPrograms(ctx context.Context, sup *supervisor.Supervisor) error {
+func stopPrograms(ctx context.Context, sup *supervisor.Supervisor, say *printer) {
 	stopped := make(chan error, 1)
 	go func() { stopped <- sup.Stop() }()
 	select {
 	case err := <-stopped:
-		return err
+		if err != nil {
+			say.note("%v", err)
+		}
 	case <-ctx.Done():
-		return fmt.Errorf("stop the programs: %w", context.Cause(ctx))
 	}
 }

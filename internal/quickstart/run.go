@@ -61,9 +61,7 @@ func Run(ctx context.Context, config Config, out io.Writer) error {
 	say.waitingFor("the programs to stop")
 	ending, cancel := config.cleaningUp(ctx)
 	defer cancel()
-	if err := stopPrograms(ending, sup); err != nil && !interruptedAgain(ending) {
-		say.note("%v", err)
-	}
+	stopPrograms(ending, sup, say)
 	left := state.leave(ending, say, end)
 	if left != nil && interruptedAgain(ending) {
 		return config.leftBehind()
