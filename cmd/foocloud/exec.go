@@ -39,7 +39,7 @@ func newExecCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use: "exec [flags] NAME -- COMMAND [ARGUMENT...]", DisableFlagsInUseLine: true,
 		Short: "Run a command in an instance, as root; on a terminal if it is called from one",
-		Example: `  foocloud instance exec demo-control-plane-x7k2p -- crictl ps
+		Example: `  foocloud instance exec demo-control-plane-x7k2p -- ps aux
   foocloud instance exec demo-control-plane-x7k2p -- kubectl --kubeconfig=` + adminConfig + ` get nodes
   tar c . | foocloud instance exec demo-control-plane-x7k2p -- tar x -C /root`,
 		Args: cobra.MinimumNArgs(2), ValidArgsFunction: instances.complete(&e.connection, 1),

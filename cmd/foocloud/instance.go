@@ -26,7 +26,7 @@ func newInstanceCommand() *cobra.Command {
 	group := cli.Group(&cobra.Command{
 		Use: "instance", Short: "List, inspect, enter and operate instances",
 		Example: `  foocloud instance list --cluster=demo --watch
-  foocloud instance exec demo-control-plane-x7k2p -- crictl ps
+  foocloud instance exec demo-control-plane-x7k2p -- ps aux
   foocloud instance reboot demo-control-plane-x7k2p`,
 	}, newInstancesCommand("list"), newDescribeInstanceCommand(), newLogsCommand(), newExecCommand(), newShellCommand(), newDrainCommand())
 	for _, one := range switches {
