@@ -67,10 +67,13 @@ func (c Config) remove(ctx context.Context) error {
 		if err := Stop(ctx, c); err != nil {
 			return err
 		}
-		// Without --keep, the programs have deleted everything themselves.
-		if _, err := os.Stat(c.StateDir); errors.Is(err, os.ErrNotExist) {
+		// Without --keep, the programs have deleted everything themselves, the folder last.
+		if len(missing(c.StateDir)) > 0 {
 			return nil
 		}
 	}
-	return Delete(ctx, c)
+	if err := Delete(ctx, c); err != nil && (pid == 0 || len(missing(c.StateDir)) == 0) {
+		return err
+	}
+	return nil
 }

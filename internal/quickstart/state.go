@@ -204,11 +204,14 @@ func (s *state) remove(ctx context.Context) error {
 	if err := s.destroyCloud(ctx); err != nil {
 		return err
 	}
-	// With the marker to the end, a removal that was interrupted or failed can be repeated.
-	if err := s.removeAllBut(marker); err != nil {
+	// With the marker to the end, a removal that was interrupted or failed can be repeated. With the
+	// lock to the end, nobody takes the folder for one that is not in use.
+	if err := s.removeAllBut(marker, lockFile); err != nil {
 		return err
 	}
-	s.close()
+	if err := os.RemoveAll(filepath.Join(s.config.StateDir, marker)); err != nil {
+		return err
+	}
 	return os.RemoveAll(s.config.StateDir)
 }
 
