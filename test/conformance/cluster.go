@@ -5,24 +5,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 	"time"
-
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/clientcmd"
 )
 
 const (
-	// nodes is one control plane node and the two workers that the tests need.
-	nodes = 3
 	// clusterUp is how long a cluster may take on a slow and busy machine.
 	clusterUp = 10 * time.Minute
 	// cloudConfig has an instance type for the tests: their pods together request more than the
@@ -33,113 +23,53 @@ const (
 // cluster is a cluster that quickstart created.
 type cluster struct {
 	stateDir, bin string
-	// quickstart is nil if another process started it.
-	quickstart *exec.Cmd
-	ended      chan error
+	// own says that this process created it.
+	own bool
 }
 
 func (c *cluster) kubeconfig() string { return filepath.Join(c.stateDir, "demo.kubeconfig") }
 
-// openCluster returns the cluster in the state folder, or creates one.
+// openCluster returns the cluster in the state folder, or creates one with two workers, which the
+// tests need.
 func openCluster(ctx context.Context, r run, version string) (*cluster, error) {
 	c := &cluster{stateDir: r.stateDir, bin: r.bin}
 	if _, err := os.Stat(c.kubeconfig()); err == nil {
 		fmt.Println("using the cluster in", c.stateDir)
-		return c, c.wait(ctx)
+		return c, nil
 	}
 	configuration := filepath.Join(r.results, "cloud.yaml")
 	if err := os.WriteFile(configuration, []byte(cloudConfig), 0o600); err != nil {
 		return nil, err
 	}
-	log, err := os.Create(filepath.Join(r.results, "quickstart.log"))
-	if err != nil {
-		return nil, err
+	create := c.command(ctx, "foo", "quickstart", "--detach", "--kubernetes-version="+version, "--worker-machine-count=2",
+		"--cloud-config="+configuration, "--state-dir="+r.stateDir, "--bridge="+r.bridge, "--network="+r.network, "--timeout="+clusterUp.String())
+	create.Env = append(os.Environ(), "FOO_CONTROL_PLANE_INSTANCE_TYPE=conformance", "FOO_WORKER_INSTANCE_TYPE=conformance")
+	// If it is interrupted, it deletes what it has made.
+	create.Cancel = func() error { return create.Process.Signal(os.Interrupt) }
+	if err := create.Run(); err != nil {
+		return nil, fmt.Errorf("create a cluster: %w", err)
 	}
-	defer func() { _ = log.Close() }()
-	fmt.Println("creating a cluster in", c.stateDir)
-	c.quickstart = exec.CommandContext(context.WithoutCancel(ctx), filepath.Join(r.bin, "foo"), "quickstart", "--kubernetes-version="+version,
-		"--worker-machine-count=2", "--cloud-config="+configuration, "--state-dir="+r.stateDir, "--bridge="+r.bridge, "--network="+r.network,
-		"--timeout="+clusterUp.String())
-	c.quickstart.Env = append(os.Environ(), "FOO_CONTROL_PLANE_INSTANCE_TYPE=conformance", "FOO_WORKER_INSTANCE_TYPE=conformance")
-	c.quickstart.Stdout, c.quickstart.Stderr = log, log
-	// It is stopped explicitly, and gets no Ctrl-C before the tests have ended.
-	c.quickstart.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := c.quickstart.Start(); err != nil {
-		return nil, err
-	}
-	c.ended = make(chan error, 1)
-	go func() { c.ended <- c.quickstart.Wait() }()
-	if err := c.wait(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("the cluster has not come up, see %s: %w", log.Name(), err), c.close())
-	}
+	c.own = true
 	return c, nil
 }
 
-// wait returns once all nodes are ready.
-func (c *cluster) wait(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, clusterUp)
-	defer cancel()
-	problem := errors.New("no kubeconfig yet")
-	err := wait.PollUntilContextCancel(ctx, time.Second, true, func(ctx context.Context) (bool, error) {
-		select {
-		case err := <-c.ended:
-			c.quickstart = nil
-			return false, fmt.Errorf("quickstart has ended: %w", errors.Join(err, problem))
-		default:
-		}
-		problem = c.ready(ctx)
-		return problem == nil, nil
-	})
-	if ctx.Err() != nil {
-		err = errors.Join(err, problem)
-	}
-	return err
-}
-
-func (c *cluster) ready(ctx context.Context) error {
-	config, err := clientcmd.BuildConfigFromFlags("", c.kubeconfig())
-	if err != nil {
-		return err
-	}
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return err
-	}
-	list, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return err
-	}
-	ready := 0
-	for _, node := range list.Items {
-		for _, condition := range node.Status.Conditions {
-			if condition.Type == corev1.NodeReady && condition.Status == corev1.ConditionTrue {
-				ready++
-			}
-		}
-	}
-	if ready < nodes {
-		return fmt.Errorf("%d nodes are ready, want %d", ready, nodes)
-	}
-	return nil
+// command returns a command of one of Foo's programs, which shows what it says.
+func (c *cluster) command(ctx context.Context, program string, args ...string) *exec.Cmd {
+	command := exec.CommandContext(ctx, filepath.Join(c.bin, program), args...)
+	command.Stdout, command.Stderr = os.Stdout, os.Stderr
+	return command
 }
 
 // load loads the images of an archive into the cloud's registry.
 func (c *cluster) load(ctx context.Context, archive string) error {
-	command := exec.CommandContext(ctx, filepath.Join(c.bin, "foocloud"), "image", "load", archive,
-		"--endpoint=unix://"+filepath.Join(c.stateDir, "cloud", "foocloud.sock"), "--token-file="+filepath.Join(c.stateDir, "cloud", "token"))
-	command.Stdout, command.Stderr = os.Stdout, os.Stderr
-	return command.Run()
+	return c.command(ctx, "foocloud", "image", "load", archive, "--endpoint=unix://"+filepath.Join(c.stateDir, "cloud", "foocloud.sock"),
+		"--token-file="+filepath.Join(c.stateDir, "cloud", "token")).Run()
 }
 
-// close deletes the cluster unless another process created it.
-func (c *cluster) close() error {
-	if c.quickstart == nil {
+// close deletes the cluster if this process created it, even if the user has interrupted the tests.
+func (c *cluster) close(ctx context.Context) error {
+	if !c.own {
 		return nil
 	}
-	fmt.Println("deleting the cluster")
-	if err := c.quickstart.Process.Signal(os.Interrupt); err != nil {
-		return err
-	}
-	<-c.ended // it reports that it was interrupted
-	return nil
+	return c.command(context.WithoutCancel(ctx), "foo", "quickstart", "delete", "--state-dir="+c.stateDir).Run()
 }

@@ -121,7 +121,7 @@ func (r run) onCluster(ctx context.Context, s suite, names []string) (err error)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, c.close()) }()
+	defer func() { err = errors.Join(err, c.close(ctx)) }()
 	if err := c.load(ctx, filepath.Join(r.bin, "conformance", "images.tar")); err != nil {
 		return fmt.Errorf("load the images: %w", err)
 	}
