@@ -685,6 +685,7 @@ func TestNamespaceThatIsDeleted(t *testing.T) {
 	c := managed(t, namespace)
 	made, err := c.EnsureInstance(t.Context(), orderOf("one"))
 	g.Expect(err).NotTo(HaveOccurred())
+	g.Eventually(func() (cloud.Instance, error) { return c.GetInstance(t.Context(), made.ID) }, soon).Should(HaveField("State", cloud.InstanceRunning))
 	g.Expect(outer.client.CoreV1().Namespaces().Delete(t.Context(), namespace, metav1.DeleteOptions{})).To(Succeed())
 	_, err = c.EnsureInstance(t.Context(), orderOf("two"))
 	g.Expect(err).To(MatchError(ContainSubstring("because it is being terminated")))
