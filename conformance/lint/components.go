@@ -270,7 +270,7 @@ func checkServiceAccount(r *Release, deployment Object) []string {
 
 func eachImage(deployment Object, check func(image string) string) []string {
 	var messages []string
-	for _, container := range containers(deployment) {
+	for _, container := range append(containers(deployment), deployment.objects("spec", "template", "spec", "initContainers")...) {
 		image, _ := container["image"].(string)
 		if message := check(image); message != "" {
 			messages = append(messages, message)
@@ -357,7 +357,7 @@ func checkProviderLabelValue(r *Release) []subject {
 		reported[label] = true
 		switch {
 		case label == "":
-		case providerType(label) == "":
+		case providerType(label) == "", providerType(label) == misspelt:
 			subjects = append(subjects, of(object, fmt.Sprintf("label cluster.x-k8s.io/provider is %q, which has no type of provider", label)))
 		case label != provider && !r.Cluster:
 			subjects = append(subjects, of(object, fmt.Sprintf("label cluster.x-k8s.io/provider is %q, and other components have %q", label, provider)))

@@ -296,7 +296,7 @@ func privileges(deployment Object) []string {
 			messages = append(messages, fmt.Sprintf("its Pods mount a hostPath as %v", volume["name"]))
 		}
 	}
-	for _, container := range objectsIn(pod, "containers") {
+	for _, container := range append(objectsIn(pod, "containers"), objectsIn(pod, "initContainers")...) {
 		if set, _, _ := unstructured.NestedBool(container, "securityContext", "privileged"); set {
 			messages = append(messages, fmt.Sprintf("its container %v is privileged", container["name"]))
 		}

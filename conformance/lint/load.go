@@ -171,16 +171,19 @@ func newReleases(release *Release) []*Release {
 	return releases
 }
 
+// misspelt is no type of provider, but stands for one, so that other rules can be checked.
+const misspelt = "runtime-extensions-"
+
 // providerTypes are the prefixes of the provider's label, and the names of the components.
 var providerTypes = map[string]string{
-	"bootstrap-":          "bootstrap-components.yaml",
-	"control-plane-":      "control-plane-components.yaml",
-	"infrastructure-":     "infrastructure-components.yaml",
-	"ipam-":               "ipam-components.yaml",
-	"runtime-extension-":  "runtime-extension-components.yaml",
-	"runtime-extensions-": "runtime-extension-components.yaml", // as CAREN has it
-	"addon-":              "addon-components.yaml",
-	"cluster-api":         "core-components.yaml",
+	"bootstrap-":         "bootstrap-components.yaml",
+	"control-plane-":     "control-plane-components.yaml",
+	"infrastructure-":    "infrastructure-components.yaml",
+	"ipam-":              "ipam-components.yaml",
+	"runtime-extension-": "runtime-extension-components.yaml",
+	misspelt:             "runtime-extension-components.yaml",
+	"addon-":             "addon-components.yaml",
+	"cluster-api":        "core-components.yaml",
 }
 
 // providerType returns the prefix of a provider's label, or nothing.

@@ -241,3 +241,13 @@ func TestLoadCluster(t *testing.T) {
 		}
 	}
 }
+
+// The label of a release of a runtime extension.
+func TestMisspeltTypeOfProvider(t *testing.T) {
+	g := NewWithT(t)
+	path := filepath.Join(t.TempDir(), "runtime-extension-components.yaml")
+	content := "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: a, labels: {cluster.x-k8s.io/provider: runtime-extensions-demo}}\n"
+	g.Expect(os.WriteFile(path, []byte(content), 0o600)).To(Succeed())
+	g.Expect(check(t, g, filepath.Dir(path))).To(ContainElement(And(HaveField("Rule", "clusterctl/provider-label-value"), HaveField("Status", conformance.Warned),
+		HaveField("Findings", HaveExactElements(HaveField("Message", ContainSubstring(`"runtime-extensions-demo", which has no type of provider`)))))))
+}
