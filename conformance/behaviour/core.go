@@ -130,9 +130,9 @@ func (s *story) standIn(kind string) *unstructured.Unstructured {
 }
 
 // infraCluster returns the infrastructure cluster for a story that is not about it: the provider's
-// own for its machines, and a stand-in otherwise.
+// own for its machines, unless it is not provisioned here, and a stand-in otherwise.
 func (s *story) infraCluster() (*unstructured.Unstructured, error) {
-	own := s.checker.Config.Kinds[InfraCluster] != nil && (s.role == InfraMachine || s.role == InfraMachinePool)
+	own := s.checker.Config.Kinds[InfraCluster] != nil && s.checker.Config.reaches(InfraCluster, Provisioned) && (s.role == InfraMachine || s.role == InfraMachinePool)
 	if own {
 		return s.object(InfraCluster, s.namespace)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // namespaceFlag finds the flag in the help of a program, as Go's flag packages write it.
-var namespaceFlag = regexp.MustCompile(`(?m)^\s*(-\w, )?--?namespace\b`)
+var namespaceFlag = regexp.MustCompile(`(?m)^\s*(-\w, )?--?namespace([ \t=]|$)`)
 
 // checkFlags looks for the flag that clusterctl demands in the help of each program with controllers.
 // There is no result without one, as for a provider in this process.

@@ -21,6 +21,7 @@ func TestNamespaceFlag(t *testing.T) {
 		"with a short form":   {"  -n, --namespace string   to watch\n", true, conformance.Passed},
 		"flag":                {"  -namespace string\n    \tto watch\n", true, conformance.Passed},
 		"another flag":        {"      --leader-elect-namespace string   of the lease\n", true, conformance.Failed},
+		"a longer flag":       {"      --namespace-selector string   to watch\n", true, conformance.Failed},
 		"only in a text":      {"      --leader-elect   in the --namespace\n", true, conformance.Failed},
 		"without controllers": {"", false, ""},
 	} {
@@ -36,4 +37,8 @@ func TestNamespaceFlag(t *testing.T) {
 			g.Expect(results).To(HaveExactElements(HaveField("Status", test.want)))
 		})
 	}
+}
+
+func TestGroupsOfAServiceAccount(t *testing.T) {
+	NewWithT(t).Expect(groupsOf("system:serviceaccount:demo-system:manager")).To(Equal([]string{"system:serviceaccounts", "system:serviceaccounts:demo-system"}))
 }

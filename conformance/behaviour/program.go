@@ -132,9 +132,9 @@ func (l *launcher) prepare(ctx context.Context, program Program) (map[string]str
 
 // writeKubeconfig writes a kubeconfig for a user; for an administrator if the name is empty.
 func (l *launcher) writeKubeconfig(path, user string) error {
-	identity := envtest.User{Name: user, Groups: []string{"system:serviceaccounts"}}
-	if user == "" {
-		identity = envtest.User{Name: "conformance", Groups: []string{"system:masters"}}
+	identity := envtest.User{Name: "conformance", Groups: []string{"system:masters"}}
+	if user != "" {
+		identity = envtest.User{Name: user, Groups: groupsOf(user)}
 	}
 	account, err := l.environment.server.AddUser(identity, nil)
 	if err != nil {
@@ -145,6 +145,12 @@ func (l *launcher) writeKubeconfig(path, user string) error {
 		return err
 	}
 	return os.WriteFile(path, content, 0o600)
+}
+
+// groupsOf returns the groups of a ServiceAccount, by its user name.
+func groupsOf(user string) []string {
+	namespace, _, _ := strings.Cut(strings.TrimPrefix(user, "system:serviceaccount:"), ":")
+	return []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace}
 }
 
 func (l *launcher) run(program Program, variables map[string]string) (*process, error) {

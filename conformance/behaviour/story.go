@@ -7,11 +7,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -134,9 +136,23 @@ func (s *story) check(name string, problem error) {
 	if !slices.Contains(s.rules, name) {
 		problem = errors.Join(fmt.Errorf("the scenario %q does not list this rule", s.name), problem)
 	}
-	if s.wants(name) {
+	switch {
+	case !s.wants(name):
+	case s.checker.unanswered(problem):
+		s.results.unfinished(s.rule(name), s.contract, fmt.Sprintf("the kube-apiserver did not answer: %v", problem))
+	default:
 		s.results.checked(s.rule(name), s.contract, s.about(), problem)
 	}
+}
+
+// unanswered reports whether the kube-apiserver is the problem, as on a machine that is much too busy:
+// that says nothing about the provider.
+func (c *Checker) unanswered(problem error) bool {
+	var failed *url.Error
+	if errors.As(problem, &failed) && c.Environment != nil && strings.HasPrefix(failed.URL, c.Environment.Config.Host) {
+		return true
+	}
+	return apierrors.IsTimeout(problem) || apierrors.IsServerTimeout(problem) || apierrors.IsTooManyRequests(problem)
 }
 
 // about names the kind that the story is about.

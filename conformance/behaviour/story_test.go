@@ -1,0 +1,44 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package behaviour
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+
+	"github.com/capfoo/cluster-api-provider-foo/conformance"
+)
+
+// A kube-apiserver that does not answer breaks no rule.
+func TestWhoseProblemItIs(t *testing.T) {
+	const server = "https://127.0.0.1:6443"
+	for name, test := range map[string]struct {
+		problem error
+		want    conformance.Status
+	}{
+		"none":                      {nil, conformance.Passed},
+		"the provider":              {errors.New("status.replicas is 1, want 2"), conformance.Failed},
+		"a webhook of the provider": {apierrors.NewInternalError(errors.New("failed calling webhook")), conformance.Failed},
+		"an extension":              {&url.Error{Op: "Post", URL: "https://127.0.0.1:9443/hooks", Err: errors.New("connection refused")}, conformance.Failed},
+		"the connection":            {fmt.Errorf("after it: %w", &url.Error{Op: "Get", URL: server + "/apis", Err: errors.New("stream error")}), conformance.Unfinished},
+		"the kube-apiserver":        {errors.Join(apierrors.NewTimeoutError("busy", 1)), conformance.Unfinished},
+		"its store":                 {apierrors.NewServerTimeout(schema.GroupResource{Resource: "machines"}, "get", 1), conformance.Unfinished},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			c := &Checker{Config: &Config{Kinds: map[Role]*Kind{BootstrapConfig: {Kind: "Demo"}}}, Environment: &Environment{Config: &rest.Config{Host: server}}}
+			g.Expect(c.readRules()).To(Succeed())
+			s := &story{scenario: scenario{role: BootstrapConfig, rules: []string{"pausing"}}, checker: c, contract: "v1beta2", results: &results{}}
+			s.check("pausing", test.problem)
+			g.Expect(s.results.list([]string{"v1beta2"})).To(HaveExactElements(HaveField("Status", test.want)))
+		})
+	}
+}
