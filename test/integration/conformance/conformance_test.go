@@ -60,7 +60,6 @@ func TestFooPassesTheBehaviourRules(t *testing.T) {
 		}
 	}
 	g.Expect(failed).NotTo(HaveOccurred(), stderr.String())
-	// Rules about clusterctl are not checked by behaviour yet.
 	g.Expect(notRun).To(BeEmpty())
 	g.Expect(passed).To(BeNumerically(">=", 100))
 	g.Expect(found.Results).To(ConsistOf(stored(g)), "docs/contract/behaviour.yaml differs from this run: run make contract-report, and commit what it writes")
