@@ -126,7 +126,7 @@ test-integration: programs images $(TOOLS)/nfpm $(TOOLS)/crane $(CONSOLE_TESTS)/
 	@hack/prerequisites.sh dpkg-deb:dpkg rpm systemd-analyze:systemd chromium
 	$(GO_TEST) -tags integration -count 1 -p 4 -timeout 40m $(INTEGRATION_PACKAGES)
 	cd bench && $(GO_TEST) -tags integration -count 1 -timeout 40m ./...
-	cd conformance && $(GO_TEST) -tags integration -count 1 -timeout 40m ./...
+	cd conformance && PATH=$(TOOLS):$$PATH $(GO_TEST) -tags integration -count 1 -timeout 40m ./...
 	$(GO_TEST) -tags integration,host -count 1 -p 1 -timeout 40m $(HOST_PACKAGES)
 	cd node/agent && $(GO_TEST) -tags integration,host -count 1 -p 1 -timeout 40m ./...
 
@@ -164,10 +164,9 @@ contract-report: prerequisites $(BIN)/kubernetes/$(KUBERNETES_VERSION)/kubernete
 	@$(MAKE) --no-print-directory contract-page
 
 .PHONY: contract-live
-contract-live: all-versions programs $(BIN)/capi-conformance ## As root, check Foo with a cluster on real machines, which takes 10 minutes, and write docs/contract/live.yaml and docs/contract.md
-	rm -rf $(BIN)/contract && go run ./hack/release --version $(DEVELOPMENT) --output $(BIN)/contract
-	hack/contract-live.sh $(BIN) $(lastword $(filter-out $(KUBERNETES_VERSION),$(KUBERNETES_VERSIONS))) $(KUBERNETES_VERSION) \
-		$(BIN)/contract/infrastructure-foo/$(DEVELOPMENT)/cluster-template.yaml $(CONTRACT_REPORT) -o docs/contract/live.yaml
+contract-live: all-versions management next-release $(BIN)/capi-conformance ## As root, check Foo with clusters on real machines and with clusterctl, which takes 10 minutes, and write docs/contract/live.yaml and docs/contract.md
+	hack/contract-live.sh $(BIN) $(lastword $(filter-out $(KUBERNETES_VERSION),$(KUBERNETES_VERSIONS))) $(KUBERNETES_VERSION) $(LAST_RELEASE) $(NEXT_RELEASE) \
+		$(CONTRACT_REPORT) -o docs/contract/live.yaml
 	@$(MAKE) --no-print-directory contract-page
 
 .PHONY: bench
@@ -389,7 +388,8 @@ $(BIN)/manifests/infrastructure-in-memory/infrastructure-components.yaml: hack/t
 $(BIN)/e2e.test: FORCE
 	@$(GO_TEST) -tags e2e -c -o $@ ./test/e2e
 
-# The stories install, and upgrade to, the sources as the version after the last stored release.
+# The stories install the last stored release, and upgrade it to the sources as the version after.
+LAST_RELEASE := v0.1.0
 NEXT_RELEASE := v0.1.1
 
 .PHONY: next-release

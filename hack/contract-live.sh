@@ -1,18 +1,42 @@
 #!/usr/bin/env bash
-# Checks Foo with a real cluster, in a management cluster that ends with it:
-#   hack/contract-live.sh bin v1.35.4 v1.36.3 cluster-template.yaml --output=live.yaml...
-# The cluster begins with the first version of Kubernetes, and is upgraded to the second one. The rest are flags of
-# capi-conformance.
+# Checks Foo with real clusters, in a management cluster of Pods that ends with it:
+#   hack/contract-live.sh bin v1.35.4 v1.36.3 v0.1.0 v0.1.1 --output=live.yaml...
+# A cluster begins with the first version of Kubernetes, and is upgraded to the second one. clusterctl installs the first
+# release of Foo, and upgrades it to the second one. The rest are flags of capi-conformance.
 set -euo pipefail
+umask 077
 
 bin=$1
 from=$2
 to=$3
-template=$4
-shift 4
+previous=$4
+release=$5
+shift 5
 state=/var/lib/foo-contract
+kubectl=("$bin/kubernetes/$to/kubectl" "--kubeconfig=$state/hub.kubeconfig")
 
 trap '"$bin/foo" quickstart delete --state-dir="$state"' EXIT
-"$bin/foo" quickstart --management-only --detach --extension --manager-per-provider --state-dir="$state" --kubernetes-version="$to"
-KUBERNETES_VERSION=$from "$bin/capi-conformance" test --live --verbose --kubeconfig="$state/management.kubeconfig" --template="$template" \
-  --provider=control-plane-foo,infrastructure-foo --upgrade-to="$to" "$@"
+"$bin/foo" quickstart --management --detach --state-dir="$state" --kubernetes-version="$to"
+"${kubectl[@]}" apply --filename="$bin/management/runtime-extension-foo/$previous/extensionconfig.yaml"
+
+# The quick start has installed all providers from its own repository. The suite is to install these itself.
+sed -E "s#/management/(control-plane|infrastructure)-foo/$previous/#/release/\1-foo/$release/#" "$state/clusterctl.yaml" > "$state/contract.yaml"
+"$bin/tools/clusterctl" delete --config="$state/clusterctl.yaml" --kubeconfig="$state/hub.kubeconfig" \
+  --control-plane=foo --infrastructure=foo --include-crd --include-namespace
+for provider in control-plane-foo infrastructure-foo; do
+  "${kubectl[@]}" wait --for=delete --timeout=2m "namespace/$provider-system"
+  "${kubectl[@]}" wait --for=delete --timeout=2m customresourcedefinitions "--selector=cluster.x-k8s.io/provider=$provider"
+done
+(
+  set -a
+  # shellcheck disable=SC1091 # it is written above
+  . "$state/env"
+  "$bin/foocloud" image load "$bin/management/images/manager-$previous.tar" --name="ghcr.io/capfoo/cluster-api-provider-foo/manager:$release"
+)
+
+# Some flavors need the last two variables.
+KUBERNETES_VERSION=$from FOO_ETCD_ENDPOINTS='["https://192.0.2.1:2379"]' FOO_CLUSTER_IDENTITY=outer \
+  "$bin/capi-conformance" test --live --verbose --kubeconfig="$state/hub.kubeconfig" --provider=control-plane-foo,infrastructure-foo,runtime-extension-foo \
+  --clusterctl="$bin/tools/clusterctl" --clusterctl-config="$state/contract.yaml" \
+  --previous-release="control-plane-foo=$previous,infrastructure-foo=$previous" --release="control-plane-foo=$release,infrastructure-foo=$release" \
+  --template="$bin/release/infrastructure-foo/$release/cluster-template.yaml" --upgrade-to="$to" "$@"

@@ -39,6 +39,8 @@ type Checker struct {
 	Namespace string
 	// Providers are the labels cluster.x-k8s.io/provider of the kinds to check; all by default.
 	Providers []string
+	// Releases are of the providers, which the checker then installs and removes; nil if they are there.
+	Releases *Releases
 	// UpgradeTo is the version of Kubernetes to upgrade the cluster to; empty for no upgrade.
 	UpgradeTo string
 	// Patience is how long the cluster may take after each change; 15 minutes by default.
@@ -51,6 +53,8 @@ type Checker struct {
 	results map[string]*conformance.Result
 	// wanted are the versions of the contracts.
 	wanted []string
+	// quiet means that nothing is recorded.
+	quiet bool
 }
 
 var _ conformance.Checker = &Checker{}
@@ -77,25 +81,48 @@ func (c *Checker) Check(ctx context.Context, contracts []string) ([]conformance.
 	if c.Patience == 0 {
 		c.Patience = 15 * time.Minute
 	}
-	if err := errors.Join(c.readRules(), c.readCRDs(ctx)); err != nil {
+	if err := errors.Join(c.readRules(), c.readCRDs(ctx), c.checkReleases(ctx), c.checkProviders(ctx)); err != nil {
 		return nil, err
 	}
 	template, err := c.render()
 	if err != nil {
 		return nil, err
 	}
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: c.Namespace}}
-	if err := c.Client.Create(ctx, namespace); apierrors.IsAlreadyExists(err) {
-		return nil, fmt.Errorf("the namespace %s exists already; the cluster needs one of its own", c.Namespace)
-	} else if err != nil {
+	if err := c.createNamespace(ctx); err != nil {
 		return nil, err
 	}
 	s := &story{Checker: c, template: template, now: &view{}}
 	s.tell(ctx)
-	if err := c.Client.Delete(context.WithoutCancel(ctx), namespace); err != nil {
+	if err := c.Client.Delete(context.WithoutCancel(ctx), c.namespace()); client.IgnoreNotFound(err) != nil {
 		return nil, fmt.Errorf("delete the namespace %s: %w", c.Namespace, err)
 	}
 	return c.list(), ctx.Err()
+}
+
+func (c *Checker) namespace() *corev1.Namespace {
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: c.Namespace}}
+}
+
+func (c *Checker) createNamespace(ctx context.Context) error {
+	err := c.Client.Create(ctx, c.namespace())
+	if apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("the namespace %s exists already; the cluster needs one of its own", c.Namespace)
+	}
+	return err
+}
+
+// deleteNamespace deletes the namespace of the cluster, and waits until it is gone.
+func (c *Checker) deleteNamespace(ctx context.Context) error {
+	namespace := c.namespace()
+	if err := c.Client.Delete(ctx, namespace); client.IgnoreNotFound(err) != nil {
+		return err
+	}
+	return until(ctx, c.Patience, func() error {
+		if err := c.Client.Get(ctx, client.ObjectKeyFromObject(namespace), namespace); err != nil {
+			return client.IgnoreNotFound(err)
+		}
+		return fmt.Errorf("the namespace %s still exists", c.Namespace)
+	})
 }
 
 func (c *Checker) readRules() error {
@@ -124,6 +151,28 @@ func (c *Checker) readCRDs(ctx context.Context) error {
 	}
 	if c.crds[clusterv1.GroupVersion.WithKind("Cluster").GroupKind()] == nil {
 		return errors.New("this is no management cluster: it has no CRD of Cluster")
+	}
+	return nil
+}
+
+// checkProviders returns an error if a provider to check is neither there nor installed later:
+// nothing about it would be checked.
+func (c *Checker) checkProviders(ctx context.Context) error {
+	var have []string
+	for _, crd := range c.crds {
+		have = append(have, crd.Labels[clusterv1.ProviderNameLabel])
+	}
+	for _, label := range c.Providers {
+		if slices.Contains(have, label) || c.Releases != nil && c.Releases.Versions[label] != "" {
+			continue
+		}
+		if found, err := c.inventoryVersion(ctx, label); err != nil {
+			return err
+		} else if found == "" {
+			slices.Sort(have)
+			have = slices.DeleteFunc(slices.Compact(have), func(label string) bool { return label == "" })
+			return fmt.Errorf("the management cluster has nothing of the provider %s; it has %s", label, strings.Join(have, ", "))
+		}
 	}
 	return nil
 }
@@ -161,7 +210,7 @@ var (
 // held stays, even if there is nothing left that it is about.
 func (c *Checker) record(id, contract, object string, problem error) {
 	rule, ok := c.rules[id]
-	if !ok || !slices.Contains(rule.Versions, contract) || !slices.Contains(c.wanted, contract) {
+	if !ok || c.quiet || !slices.Contains(rule.Versions, contract) || !slices.Contains(c.wanted, contract) {
 		return
 	}
 	result := c.results[id]
@@ -192,7 +241,7 @@ func fail(result *conformance.Result, finding conformance.Finding) {
 
 // missing records why a rule was not checked, unless it was.
 func (c *Checker) missing(id string, status conformance.Status, reason string) {
-	if _, ok := c.rules[id]; ok && c.results[id] == nil {
+	if _, ok := c.rules[id]; ok && !c.quiet && c.results[id] == nil {
 		c.results[id] = &conformance.Result{Rule: id, Level: conformance.Live, Status: status, Reason: reason}
 	}
 }

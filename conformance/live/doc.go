@@ -8,6 +8,9 @@
 // that were read, and at nothing else. The steps in between change one thing, and compare what was
 // read before with what is there afterwards.
 //
+// With Releases, clusterctl installs the providers first, upgrades them under a cluster, and removes
+// them at the end. Otherwise they must be there.
+//
 // Limits: one template and one version of the contract, which is the newest that a kind's CRD is
 // labelled with, as Cluster API itself uses it. The cluster must not have a managed topology. A move
 // does what clusterctl move does, but within one management cluster: it deletes all objects while the

@@ -4,6 +4,7 @@
 package live
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -11,11 +12,17 @@ import (
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/capfoo/cluster-api-provider-foo/conformance"
 	"github.com/capfoo/cluster-api-provider-foo/conformance/internal/fields"
@@ -205,7 +212,7 @@ func TestEveryRuleIsChecked(t *testing.T) {
 			}
 		}
 	}
-	for id := range notHere {
+	for id := range outOfReach {
 		checked[id] = true
 	}
 	for _, rule := range rules {
@@ -215,6 +222,20 @@ func TestEveryRuleIsChecked(t *testing.T) {
 		delete(checked, rule.ID)
 	}
 	NewWithT(t).Expect(checked).To(BeEmpty(), "these are no rules of the level")
+}
+
+func TestRulesAboutReleasesNeedThem(t *testing.T) {
+	g := NewWithT(t)
+	s := &story{Checker: &Checker{}}
+	for _, rule := range []string{"clusterctl/install", "clusterctl/upgrade", "clusterctl/uninstall", "clusterctl/generate"} {
+		g.Expect(s.notHere(rule)).To(Equal("no release was given that clusterctl could install"))
+	}
+	g.Expect(s.notHere("clusterctl/move")).To(BeEmpty())
+	s.Releases = &Releases{Versions: map[string]string{"infrastructure-demo": "v0.1.0"}}
+	g.Expect(s.notHere("clusterctl/install")).To(BeEmpty())
+	g.Expect(s.notHere("clusterctl/upgrade")).To(Equal("no previous release was given"))
+	s.Releases.Previous = map[string]string{"infrastructure-demo": "v0.0.9"}
+	g.Expect(s.notHere("clusterctl/upgrade")).To(BeEmpty())
 }
 
 func TestNotClaimed(t *testing.T) {
@@ -312,6 +333,90 @@ func TestDrains(t *testing.T) {
 			} else {
 				g.Expect(err).To(MatchError(ContainSubstring(test.want)))
 			}
+		})
+	}
+}
+
+func TestBlockedMove(t *testing.T) {
+	g := NewWithT(t)
+	v := newView("v1beta2")
+	g.Expect(v.blocking()).To(BeEmpty())
+	v.namespaced[2].Annotations = map[string]string{blockMove: ""}
+	waits := v.blocking()
+	g.Expect(waits).To(HaveLen(1))
+	g.Expect(v.unblocked(waits)).To(MatchError(ContainSubstring("DemoMachine m0 still has the annotation clusterctl.cluster.x-k8s.io/block-move")))
+	g.Expect(newView("v1beta2").unblocked(waits)).To(Succeed())
+	g.Expect(v.unblocked(nil)).To(Succeed(), "clusterctl does not wait for what asks too late")
+	v.namespaced[2].OwnerReferences = nil
+	g.Expect(v.blocking()).To(BeEmpty(), "it is not moved")
+}
+
+// Controllers add finalizers even while a Cluster is paused, but not to what is being deleted.
+func TestMovedObjectsAreDeletedBeforeTheyLoseTheirFinalizers(t *testing.T) {
+	g := NewWithT(t)
+	scheme, err := NewScheme()
+	g.Expect(err).NotTo(HaveOccurred())
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: "held", Finalizers: []string{"demo.example.com/held"}}}
+	controller := interceptor.Funcs{Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+		if err := c.Patch(ctx, object, patch, options...); err != nil {
+			return err
+		}
+		if len(object.GetFinalizers()) > 0 || !object.GetDeletionTimestamp().IsZero() {
+			return nil
+		}
+		object.SetFinalizers([]string{"demo.example.com/held"})
+		return c.Update(ctx, object)
+	}}
+	s := &story{Checker: &Checker{Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(secret).WithInterceptorFuncs(controller).Build()}}
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
+	g.Expect(s.Client.Get(t.Context(), client.ObjectKeyFromObject(secret), object)).To(Succeed())
+	g.Expect(s.leave(t.Context(), []*unstructured.Unstructured{object})).To(Succeed())
+	g.Expect(s.Client.Get(t.Context(), client.ObjectKeyFromObject(secret), object)).To(MatchError(ContainSubstring("not found")))
+}
+
+func TestUnknownProvidersAreRefused(t *testing.T) {
+	g := NewWithT(t)
+	scheme, err := NewScheme()
+	g.Expect(err).NotTo(HaveOccurred())
+	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{clusterv1.ProviderNameLabel: "infrastructure-demo"}}}
+	c := &Checker{Client: fake.NewClientBuilder().WithScheme(scheme).Build(), crds: map[schema.GroupKind]*apiextensionsv1.CustomResourceDefinition{{}: crd}}
+	for _, known := range [][]string{nil, {"infrastructure-demo"}} {
+		c.Providers = known
+		g.Expect(c.checkProviders(t.Context())).To(Succeed())
+	}
+	c.Providers = []string{"infrastructure-dmeo"}
+	g.Expect(c.checkProviders(t.Context())).To(MatchError("the management cluster has nothing of the provider infrastructure-dmeo; it has infrastructure-demo"))
+	c.Releases = &Releases{Versions: map[string]string{"infrastructure-dmeo": "v0.1.0"}}
+	g.Expect(c.checkProviders(t.Context())).To(Succeed(), "it will be installed")
+}
+
+func TestExtensionsOfOthersAreNotJudged(t *testing.T) {
+	scheme, err := NewScheme()
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	label := map[string]string{clusterv1.ProviderNameLabel: "runtime-extension-demo"}
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: "hooks", Labels: label}}
+	named := func(name string) runtimev1.ExtensionConfig {
+		config := runtimev1.ExtensionConfig{}
+		config.Spec.ClientConfig.Service = runtimev1.ServiceReference{Namespace: "demo", Name: name}
+		return config
+	}
+	for name, test := range map[string]struct {
+		extension runtimev1.ExtensionConfig
+		providers []string
+		want      bool
+	}{
+		"all count without a choice":  {runtimev1.ExtensionConfig{}, nil, true},
+		"its label":                   {runtimev1.ExtensionConfig{ObjectMeta: metav1.ObjectMeta{Labels: label}}, []string{"runtime-extension-demo"}, true},
+		"the label of its Service":    {named("hooks"), []string{"runtime-extension-demo"}, true},
+		"another provider is checked": {named("hooks"), []string{"infrastructure-demo"}, false},
+		"no Service":                  {named("missing"), []string{"runtime-extension-demo"}, false},
+		"a URL":                       {runtimev1.ExtensionConfig{}, []string{"runtime-extension-demo"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			s := &story{Checker: &Checker{Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(service).Build(), Providers: test.providers}}
+			g.Expect(s.ownExtension(t.Context(), &test.extension)).To(Equal(test.want))
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,6 +22,54 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/conformance/internal/fields"
 )
 
+const (
+	// blockMove is the annotation of objects for which clusterctl move waits after the pause, if they
+	// had it before.
+	blockMove = "clusterctl.cluster.x-k8s.io/block-move"
+	// blocked is how long it waits.
+	blocked = 2 * time.Minute
+)
+
+// newest is the version of the contracts that rules about no kind are recorded for.
+var newest = conformance.Versions[len(conformance.Versions)-1]
+
+// blocking returns the objects that block a move, by their UIDs.
+func (v *view) blocking() map[types.UID]string {
+	linked, found := v.linked(), map[types.UID]string{}
+	for i := range v.namespaced {
+		one := &v.namespaced[i]
+		if _, blocks := one.Annotations[blockMove]; blocks && linked[one.UID] {
+			found[one.UID] = one.Kind + " " + one.Name
+		}
+	}
+	return found
+}
+
+// awaitUnblocked waits until none of the objects blocks a move any more.
+func (s *story) awaitUnblocked(ctx context.Context, objects map[types.UID]string) error {
+	if len(objects) == 0 {
+		return nil
+	}
+	return until(ctx, blocked, func() error {
+		v, err := s.read(ctx)
+		if err != nil {
+			return err
+		}
+		return v.unblocked(objects)
+	})
+}
+
+// unblocked returns an error if one of the objects still blocks a move.
+func (v *view) unblocked(objects map[types.UID]string) error {
+	still := v.blocking()
+	for uid, name := range objects {
+		if _, blocks := still[uid]; blocks {
+			return fmt.Errorf("%s still has the annotation %s, although the Cluster is paused", name, blockMove)
+		}
+	}
+	return nil
+}
+
 // move does what clusterctl move does, with the same management cluster as source and target: it
 // pauses the cluster, deletes all objects that belong to it, and creates them again, without their
 // status, and with owner references to the new objects.
@@ -28,7 +77,15 @@ func (s *story) move(ctx context.Context) error {
 	const rule = "clusterctl/move"
 	before := s.now
 	cluster := before.cluster.DeepCopy()
+	sampled, err := s.read(ctx)
+	if err != nil {
+		return err
+	}
 	if err := s.change(ctx, cluster, func() { cluster.Spec.Paused = ptr.To(true) }); err != nil {
+		return err
+	}
+	if err := s.awaitUnblocked(ctx, sampled.blocking()); err != nil {
+		s.record(rule, newest, "Cluster "+clusterName, err)
 		return err
 	}
 	objects, err := s.movedObjects(ctx)
@@ -45,7 +102,6 @@ func (s *story) move(ctx context.Context) error {
 	if err := s.change(ctx, cluster, func() { cluster.Spec.Paused = nil }); err != nil {
 		return err
 	}
-	newest := conformance.Versions[len(conformance.Versions)-1]
 	if err := s.settle(ctx, nil); err != nil {
 		s.record(rule, newest, "Cluster "+clusterName, fmt.Errorf("after the move: %w", err))
 		return err
@@ -121,14 +177,29 @@ func ordered(byUID map[types.UID]*unstructured.Unstructured) []*unstructured.Uns
 	return all
 }
 
-// leave deletes the objects without asking anybody, the owners last.
+// deleteForMove is the annotation that clusterctl sets before it deletes, which webhooks may look at.
+const deleteForMove = "clusterctl.cluster.x-k8s.io/delete-for-move"
+
+// leave deletes the objects without asking anybody, the owners last. Like clusterctl, it removes
+// finalizers only then: until an object is being deleted, its controller may add them again.
 func (s *story) leave(ctx context.Context, objects []*unstructured.Unstructured) error {
 	for _, object := range slices.Backward(objects) {
 		one := object.DeepCopy()
-		if err := client.IgnoreNotFound(s.change(ctx, one, func() { one.SetFinalizers(nil) })); err != nil {
-			return fmt.Errorf("remove the finalizers of %s %s: %w", one.GetKind(), one.GetName(), err)
+		err := client.IgnoreNotFound(s.change(ctx, one, func() {
+			annotations := one.GetAnnotations()
+			if annotations == nil {
+				annotations = map[string]string{}
+			}
+			annotations[deleteForMove] = ""
+			one.SetAnnotations(annotations)
+		}))
+		if err == nil {
+			err = client.IgnoreNotFound(s.Client.Delete(ctx, one))
 		}
-		if err := client.IgnoreNotFound(s.Client.Delete(ctx, one)); err != nil {
+		if err == nil {
+			err = client.IgnoreNotFound(s.change(ctx, one, func() { one.SetFinalizers(nil) }))
+		}
+		if err != nil {
 			return fmt.Errorf("delete %s %s: %w", one.GetKind(), one.GetName(), err)
 		}
 	}

@@ -34,6 +34,8 @@ type story struct {
 	template []*unstructured.Unstructured
 	// now is the cluster when nothing was left to do the last time.
 	now *view
+	// installed says that the providers are there because the story installed them.
+	installed bool
 }
 
 // step changes one thing.
@@ -45,6 +47,9 @@ type step struct {
 }
 
 var steps = []step{
+	{"install the providers", []string{"clusterctl/install"}, (*story).install},
+	{"generate clusters", []string{"clusterctl/generate"}, (*story).generate},
+	{"upgrade the providers", []string{"clusterctl/upgrade"}, (*story).upgradeProviders},
 	{"create", nil, (*story).create},
 	{"change in place", []string{"control-plane/metadata-propagation", "control-plane/in-place-propagation"}, (*story).changeInPlace},
 	{"rotate the kubeconfig", []string{"control-plane/kubeconfig-rotation"}, (*story).rotateKubeconfig},
@@ -56,13 +61,17 @@ var steps = []step{
 	{"upgrade", []string{"control-plane/upgrade"}, (*story).upgrade},
 	{"move", []string{"clusterctl/move", "*/lost-status"}, (*story).move},
 	{"delete", []string{"*/deletion"}, (*story).delete},
+	{"remove the providers", []string{"clusterctl/uninstall"}, (*story).uninstall},
 }
 
-// tell runs all steps. The last one, which deletes the cluster, runs whatever happened before.
+// cleanUp is how many steps, at the end, run whatever happened before.
+const cleanUp = 2
+
+// tell runs all steps.
 func (s *story) tell(ctx context.Context) {
 	var failed error
 	for i, step := range steps {
-		if failed != nil && i < len(steps)-1 {
+		if failed != nil && i < len(steps)-cleanUp {
 			continue
 		}
 		start := time.Now()
@@ -76,7 +85,7 @@ func (s *story) tell(ctx context.Context) {
 		failed = errors.Join(failed, err)
 	}
 	for id, rule := range s.rules {
-		switch reason := notHere[id]; {
+		switch reason := s.notHere(id); {
 		case reason != "":
 			s.missing(id, conformance.NotRun, reason)
 		case failed != nil:
@@ -87,14 +96,22 @@ func (s *story) tell(ctx context.Context) {
 	}
 }
 
-// notHere are rules that one cluster in one management cluster cannot show.
-var notHere = map[string]string{
-	"clusterctl/install":             "the providers are installed already",
-	"clusterctl/upgrade":             "the providers stay as they are",
-	"clusterctl/uninstall":           "the providers stay as they are",
-	"clusterctl/generate":            "the template was given",
+// outOfReach are rules that the suite cannot show.
+var outOfReach = map[string]string{
 	"runtime-extension/hooks-run":    "nothing tells what the hooks of an extension should do",
 	"control-plane/in-place-updates": "no extension that updates machines in place is part of the suite",
+}
+
+// notHere returns why this story cannot show whether a rule holds; empty if it can.
+func (s *story) notHere(rule string) string {
+	switch {
+	case rule == "clusterctl/upgrade" && s.Releases != nil && len(s.Releases.Previous) == 0:
+		return "no previous release was given"
+	case s.Releases == nil && slices.Contains([]string{"clusterctl/install", "clusterctl/upgrade", "clusterctl/uninstall", "clusterctl/generate"}, rule):
+		return "no release was given that clusterctl could install"
+	default:
+		return outOfReach[rule]
+	}
 }
 
 // until waits until holds returns nil. The error says what was seen last.
@@ -180,7 +197,7 @@ func (s *story) settle(ctx context.Context, wanted func(*view) error) error {
 	})
 	s.now.judge(func(rule string, o *object, problem error) {
 		if o == nil {
-			s.record(rule, conformance.Versions[len(conformance.Versions)-1], "", problem)
+			s.record(rule, newest, "", problem)
 		} else {
 			s.record(rule, o.contract, o.GetKind(), problem)
 		}
@@ -259,21 +276,26 @@ func (v *view) uncounted() []string {
 	return waiting
 }
 
-// delete deletes the cluster, and waits until all of it is gone.
-func (s *story) delete(ctx context.Context) error {
-	ctx = context.WithoutCancel(ctx)
+// remove deletes the cluster, and waits until it is gone.
+func (s *story) remove(ctx context.Context) error {
 	cluster := &clusterv1.Cluster{}
 	cluster.Namespace, cluster.Name = s.Namespace, clusterName
 	if err := s.Client.Delete(ctx, cluster); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	err := until(ctx, s.Patience, func() error {
+	return until(ctx, s.Patience, func() error {
 		if err := s.Client.Get(ctx, client.ObjectKeyFromObject(cluster), cluster); err != nil {
 			return client.IgnoreNotFound(err)
 		}
 		return errors.New("the Cluster still exists")
 	})
-	v := &view{cluster: cluster}
+}
+
+// delete deletes the cluster, and looks for what is left.
+func (s *story) delete(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
+	err := s.remove(ctx)
+	v := &view{}
 	if readErr := s.readNamespace(ctx, v); readErr != nil {
 		return errors.Join(err, readErr)
 	}

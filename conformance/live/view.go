@@ -105,7 +105,7 @@ func (s *story) read(ctx context.Context) (*view, error) {
 	if v.controlPlane, err = s.follow(ctx, v.cluster.Spec.ControlPlaneRef, "control-plane"); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(s.readMachines(ctx, v), s.readPools(ctx, v), s.readSecrets(ctx, v), s.readNamespace(ctx, v)); err != nil {
+	if err := errors.Join(s.readMachines(ctx, v), s.readPools(ctx, v), s.readSecrets(ctx, v), s.readExtensions(ctx, v), s.readNamespace(ctx, v)); err != nil {
 		return nil, err
 	}
 	v.unreachable = s.readNodes(ctx, v)
@@ -182,13 +182,40 @@ func (s *story) readSecrets(ctx context.Context, v *view) error {
 	for _, secret := range list.Items {
 		v.secrets[secret.Name] = secret
 	}
-	extensions := &runtimev1.ExtensionConfigList{}
-	err := s.Client.List(ctx, extensions)
-	v.extensions = extensions.Items
-	if meta.IsNoMatchError(err) {
+	return nil
+}
+
+// readExtensions reads the extensions of the providers.
+func (s *story) readExtensions(ctx context.Context, v *view) error {
+	list := &runtimev1.ExtensionConfigList{}
+	if err := s.Client.List(ctx, list); meta.IsNoMatchError(err) {
 		return nil
+	} else if err != nil {
+		return err
 	}
-	return err
+	for i := range list.Items {
+		if own, err := s.ownExtension(ctx, &list.Items[i]); err != nil {
+			return err
+		} else if own {
+			v.extensions = append(v.extensions, list.Items[i])
+		}
+	}
+	return nil
+}
+
+// ownExtension reports whether an extension belongs to a provider that is checked. A user may
+// register it, so what counts besides its own label is that of its Service.
+func (s *story) ownExtension(ctx context.Context, extension *runtimev1.ExtensionConfig) (bool, error) {
+	if len(s.Providers) == 0 || slices.Contains(s.Providers, extension.Labels[clusterv1.ProviderNameLabel]) {
+		return true, nil
+	}
+	named := extension.Spec.ClientConfig.Service
+	if !named.IsDefined() {
+		return false, nil
+	}
+	service := &corev1.Service{}
+	err := s.Client.Get(ctx, client.ObjectKey{Namespace: named.Namespace, Name: named.Name}, service)
+	return slices.Contains(s.Providers, service.Labels[clusterv1.ProviderNameLabel]), client.IgnoreNotFound(err)
 }
 
 // movable returns the kinds that clusterctl move looks at, besides Secrets.

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -26,6 +28,7 @@ type liveFlags struct {
 	template, kubeconfig, context, namespace string
 	providers                                []string
 	upgradeTo                                string
+	releases                                 live.Releases
 	patience                                 time.Duration
 }
 
@@ -37,6 +40,11 @@ func (f *liveFlags) add(command *cobra.Command) {
 	flags.StringVar(&f.context, "context", "", "context in the kubeconfig")
 	flags.StringVar(&f.namespace, "namespace", "capi-conformance", "namespace that --live creates for the cluster, and deletes")
 	flags.StringSliceVar(&f.providers, "provider", nil, "label cluster.x-k8s.io/provider of the kinds that --live checks, such as infrastructure-foo; all by default")
+	flags.StringToStringVar(&f.releases.Versions, "release", nil,
+		"releases, such as infrastructure-foo=v0.2.0, that clusterctl installs and removes with --live; by default, the providers must be there")
+	flags.StringToStringVar(&f.releases.Previous, "previous-release", nil, "releases that clusterctl upgrades to those of --release, under a cluster; none by default")
+	flags.StringVar(&f.releases.Config, "clusterctl-config", "", "clusterctl's configuration for --release, with the repositories of the providers and the values of their variables")
+	flags.StringVar(&f.releases.Program, "clusterctl", "clusterctl", "the program for --release")
 	flags.StringVar(&f.upgradeTo, "upgrade-to", "", "version of Kubernetes to upgrade the control plane to with --live; none by default")
 	flags.DurationVar(&f.patience, "patience", 15*time.Minute, "how long the cluster may take after each change with --live")
 }
@@ -47,6 +55,10 @@ func (f *liveFlags) checker(report func(string)) (*live.Checker, error) {
 	}
 	if f.patience <= 0 {
 		return nil, fmt.Errorf("--patience is %s, want a positive duration", f.patience)
+	}
+	releases, err := f.withClusterctl()
+	if err != nil {
+		return nil, err
 	}
 	template, err := os.ReadFile(f.template)
 	if err != nil {
@@ -75,6 +87,35 @@ func (f *liveFlags) checker(report func(string)) (*live.Checker, error) {
 	}
 	return &live.Checker{
 		Client: management, Template: string(template), Variables: variables, Namespace: f.namespace, Providers: f.providers,
-		UpgradeTo: f.upgradeTo, Patience: f.patience, Log: report,
+		Releases: releases, UpgradeTo: f.upgradeTo, Patience: f.patience, Log: report,
 	}, nil
+}
+
+// withClusterctl returns what clusterctl installs; nil if it installs nothing.
+func (f *liveFlags) withClusterctl() (*live.Releases, error) {
+	releases := f.releases
+	if len(releases.Versions) == 0 {
+		if len(releases.Previous) > 0 || releases.Config != "" {
+			return nil, errors.New("--previous-release and --clusterctl-config need --release PROVIDER=VERSION")
+		}
+		return nil, nil
+	}
+	if err := releases.Validate(); err != nil {
+		return nil, err
+	}
+	if releases.Config == "" {
+		return nil, errors.New("--release needs --clusterctl-config FILE")
+	}
+	config, err := filepath.Abs(releases.Config)
+	if err == nil {
+		_, err = os.Stat(config)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--clusterctl-config: %w", err)
+	}
+	if releases.Program, err = exec.LookPath(releases.Program); err != nil {
+		return nil, fmt.Errorf("--clusterctl: %w", err)
+	}
+	releases.Config, releases.Kubeconfig, releases.Context = config, f.kubeconfig, f.context
+	return &releases, nil
 }
