@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	kerrors "k8s.io/apimachinery/pkg/util/errors"
@@ -104,7 +105,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		)).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(clusters), builder.WithPredicates(
 			predicates.ResourceHasFilterLabel(mgr.GetScheme(), log, options.WatchFilterValue),
-			predicates.ClusterPausedTransitions(mgr.GetScheme(), log),
+			predicate.Or[client.Object](predicates.ClusterPausedTransitions(mgr.GetScheme(), log), gate.Deleted()),
 		)).
 		Watches(&infrav1.FooClusterIdentity{}, handler.EnqueueRequestsFromMapFunc(cloudidentity.ToObjects(c, &infrav1.FooClusterList{})),
 			builder.WithPredicates(cloudidentity.Changed())).

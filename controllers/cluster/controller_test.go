@@ -7,6 +7,7 @@ package cluster
 
 import (
 	"context"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -53,6 +54,12 @@ var _ = Describe("FooCluster", func() {
 	haveCondition := func(kind string, status metav1.ConditionStatus, reason string) {
 		GinkgoHelper()
 		infratest.HaveCondition(get, kind, status, reason)
+	}
+	beGone := func() {
+		GinkgoHelper()
+		Eventually(func() bool {
+			return apierrors.IsNotFound(suite.Client.Get(ctx, client.ObjectKeyFromObject(fooCluster), &infrav1.FooCluster{}))
+		}).Should(BeTrue(), "the finalizer goes with the load balancer")
 	}
 	provisioned := func(g Gomega) bool { return ptr.Deref(get(g).Status.Initialization.Provisioned, false) }
 
@@ -211,6 +218,19 @@ var _ = Describe("FooCluster", func() {
 		haveCondition(infrav1.FooClusterReadyCondition, metav1.ConditionTrue, infrav1.FooClusterReadyReason)
 	})
 
+	It("is deleted when its paused Cluster vanishes", func() {
+		create()
+		haveCondition(infrav1.FooClusterReadyCondition, metav1.ConditionTrue, infrav1.FooClusterReadyReason)
+		before := cluster.DeepCopy()
+		cluster.Spec.Paused = ptr.To(true)
+		Expect(suite.Client.Patch(ctx, cluster, client.MergeFrom(before))).To(Succeed())
+		haveCondition(clusterv1.PausedCondition, metav1.ConditionTrue, clusterv1.PausedReason)
+		Expect(suite.Client.Delete(ctx, fooCluster)).To(Succeed())
+		Consistently(get).WithTimeout(time.Second).Should(HaveField("Finalizers", Not(BeEmpty())), "its Cluster is paused")
+		Expect(suite.Client.Delete(ctx, cluster)).To(Succeed())
+		beGone()
+	})
+
 	It("leaves externally managed infrastructure alone", func() {
 		Expect(suite.Client.Create(ctx, cluster)).To(Succeed())
 		fooCluster = infratest.NewFooCluster(cluster)
@@ -232,8 +252,6 @@ var _ = Describe("FooCluster", func() {
 		haveCondition(infrav1.FooClusterReadyCondition, metav1.ConditionFalse, infrav1.FooClusterDeletingReason)
 
 		suite.Cloud.FinishDeletions()
-		Eventually(func() bool {
-			return apierrors.IsNotFound(suite.Client.Get(ctx, client.ObjectKeyFromObject(fooCluster), &infrav1.FooCluster{}))
-		}).Should(BeTrue(), "the event of the load balancer's end releases the FooCluster")
+		beGone()
 	})
 })

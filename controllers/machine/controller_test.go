@@ -261,6 +261,19 @@ var _ = Describe("FooMachine", func() {
 		beReady()
 	})
 
+	It("is deleted when its paused Cluster vanishes", func() {
+		createAll()
+		beReady()
+		before := cluster.DeepCopy()
+		cluster.Spec.Paused = ptr.To(true)
+		Expect(suite.Client.Patch(ctx, cluster, client.MergeFrom(before))).To(Succeed())
+		haveCondition(clusterv1.PausedCondition, metav1.ConditionTrue, clusterv1.PausedReason)
+		Expect(suite.Client.Delete(ctx, fooMachine)).To(Succeed())
+		Consistently(get).WithTimeout(time.Second).Should(HaveField("Finalizers", Not(BeEmpty())), "its Cluster is paused")
+		Expect(suite.Client.Delete(ctx, cluster)).To(Succeed())
+		beGone()
+	})
+
 	It("keeps the FooMachine until the instance is gone", func() {
 		createAll()
 		beReady()

@@ -101,7 +101,8 @@ func CreatedOrDeleted() predicate.Funcs {
 	}
 }
 
-// Deleted passes only delete events.
+// Deleted passes only delete events. An object that is being deleted waits while its Cluster is paused,
+// and must hear when that Cluster is gone.
 func Deleted() predicate.Funcs {
 	passed := CreatedOrDeleted()
 	passed.CreateFunc = func(event.CreateEvent) bool { return false }
