@@ -89,6 +89,19 @@ func (s *site) configure(g *WithT, provider, variables string) {
 		fmt.Sprintf(entry, "cluster-api", "CoreProvider", s.folder, "cluster-api", "v1.14.2/core-components.yaml")+s.providers)
 }
 
+// TestMain leaves clusterctl without a network, and without a configuration of the user.
+func TestMain(m *testing.M) {
+	folder, err := os.MkdirTemp("", "clusterctl-")
+	err = errors.Join(err, os.Setenv("XDG_CONFIG_HOME", folder), os.Setenv("HTTPS_PROXY", "http://127.0.0.1:1"), os.Setenv("NO_PROXY", "127.0.0.1"))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(folder) // it is temporary anyway
+	os.Exit(code)
+}
+
 // startSite starts a management cluster in which Cluster API's core seems to be installed.
 func startSite(t *testing.T) *site {
 	t.Helper()
@@ -98,10 +111,6 @@ func startSite(t *testing.T) *site {
 	environment, err := behaviour.Start(t.Context())
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { g.Expect(environment.Stop()).To(Succeed()) })
-	// clusterctl has no network, and no configuration of the user.
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
-	t.Setenv("HTTPS_PROXY", "http://127.0.0.1:1")
-	t.Setenv("NO_PROXY", "127.0.0.1")
 
 	scheme, err := NewScheme()
 	g.Expect(err).NotTo(HaveOccurred())
@@ -225,9 +234,9 @@ var installationMutants = []struct {
 	{"clusterctl/generate", "syntax", func(g *WithT, r *demoRelease) { r.template = replace(g, r.template, "${DEMO_SIZE", "${") }, "generate cluster"},
 }
 
-// Each mutant of a release fails exactly its rule, with the real clusterctl.
+// Each mutant of a release fails exactly its rule, with the real clusterctl, which waits most of the
+// time.
 func TestEachMutantOfAReleaseBreaksItsRuleOnly(t *testing.T) {
-	place := startSite(t)
 	read := func(name string) string {
 		content, err := os.ReadFile(filepath.Join("testdata", name))
 		NewWithT(t).Expect(err).NotTo(HaveOccurred())
@@ -235,7 +244,8 @@ func TestEachMutantOfAReleaseBreaksItsRuleOnly(t *testing.T) {
 	}
 	for _, mutant := range installationMutants {
 		t.Run(mutant.rule+" "+mutant.name, func(t *testing.T) {
-			g := NewWithT(t)
+			t.Parallel()
+			g, place := NewWithT(t), startSite(t)
 			valid := demoRelease{read("components.yaml"), read("template.yaml"), metadata, "DEMO_ENDPOINT: https://192.0.2.1"}
 			broken := valid
 			mutant.mutate(g, &broken)
