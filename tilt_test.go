@@ -12,9 +12,29 @@ import (
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/yaml"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	utilyaml "sigs.k8s.io/cluster-api/util/yaml"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/kustomize"
 )
 
 const module = "github.com/capfoo/cluster-api-provider-foo/"
+
+// Cluster API's Tilt environment takes the name and the type of the provider from its Namespace, and
+// looks for a Deployment with the same label.
+func TestTiltFindsTheProvider(t *testing.T) {
+	g := NewWithT(t)
+	content, err := kustomize.Build("config/default")
+	g.Expect(err).NotTo(HaveOccurred())
+	objects, err := utilyaml.ToUnstructured(content)
+	g.Expect(err).NotTo(HaveOccurred())
+	providers := map[string]string{}
+	for _, object := range objects {
+		providers[object.GetKind()] = object.GetLabels()[clusterv1.ProviderNameLabel]
+	}
+	g.Expect(providers).To(And(HaveKeyWithValue("Namespace", "infrastructure-foo"), HaveKeyWithValue("Deployment", "infrastructure-foo")))
+}
 
 // Tilt rebuilds the manager when one of these changes, and only then.
 func TestTiltWatchesWhatTheManagerIsBuiltFrom(t *testing.T) {
