@@ -173,7 +173,7 @@ func TestPackagesAreReproducible(t *testing.T) {
 	}
 }
 
-// The sums are those of all packages of all versions, and of what else is released.
+// The file has the sums of all packages of all versions, and of everything else in the release.
 func TestSumsOfPackages(t *testing.T) {
 	g := NewWithT(t)
 	older, newer := arm, arm

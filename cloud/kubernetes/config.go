@@ -176,7 +176,7 @@ type catalog struct {
 	open map[string]bool
 }
 
-// preferOpen returns those of the zones in which a node takes new Pods; all of them if there is none.
+// preferOpen returns the zones in which a node takes new Pods, or all zones if there are none.
 func (o *catalog) preferOpen(zones []string) []string {
 	preferred := slices.DeleteFunc(slices.Clone(zones), func(zone string) bool { return !o.open[zone] })
 	if len(preferred) == 0 {
@@ -204,7 +204,7 @@ func (c *Cloud) catalog(ctx context.Context) (*catalog, error) {
 	return found, nil
 }
 
-// addZones adds the zones that the ConfigMap names, or those of the Nodes.
+// addZones adds the zones in the ConfigMap or, if it names none, the zones of the Nodes.
 func (c *Cloud) addZones(ctx context.Context, found *catalog) error {
 	for _, zone := range found.Config.Zones {
 		found.Catalog.Zones = append(found.Catalog.Zones, cloud.Zone{Name: zone.Name, ControlPlane: !zone.WorkersOnly})

@@ -110,7 +110,7 @@ func (c *Cloud) create(ctx context.Context, offered *catalog, ordered order) (cl
 	}
 	made, err := c.pods().Create(ctx, pod, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
-		// The Secret is then that of the existing Pod, and was replaced without its owner.
+		// The Secret belongs to the existing Pod, and has just lost its owner reference.
 		made, err = c.pods().Get(ctx, pod.Name, metav1.GetOptions{})
 		if isGone(err) {
 			return cloud.Instance{}, &cloud.UnavailableError{Message: fmt.Sprintf("instance %s was deleted while it was created", record.Name)}
@@ -252,8 +252,8 @@ func (c *Cloud) deletePod(ctx context.Context, pod *corev1.Pod) error {
 	return c.deleteUserData(ctx, pod)
 }
 
-// deleteUserData deletes the user data of a Pod. The Secret of this name may be that of a later Pod,
-// which would never start without it.
+// deleteUserData deletes the user data of a Pod. A later Pod may own the Secret of this name, and would
+// never start without it.
 func (c *Cloud) deleteUserData(ctx context.Context, pod *corev1.Pod) error {
 	secret, err := c.secrets().Get(ctx, pod.Name, metav1.GetOptions{})
 	if err == nil && slices.ContainsFunc(secret.OwnerReferences, func(owner metav1.OwnerReference) bool { return owner.UID == pod.UID }) {

@@ -222,7 +222,7 @@ func TestAgeOfAnInstance(t *testing.T) {
 	g.Expect(instanceOf(pod)).To(HaveField("CreatedAt", placed.Time))
 }
 
-// Labels that somebody has removed come back, and those of others stay.
+// Removed labels come back, and labels of others stay.
 func TestLabelsOfAnObject(t *testing.T) {
 	g := NewWithT(t)
 	secret := &corev1.Secret{}

@@ -121,8 +121,8 @@ func objectLabels(kind, name string, tags cloud.Tags) map[string]string {
 	return all
 }
 
-// setLabels sets all labels of an object, and removes those of other tags. Whoever may change the
-// object may have removed any of them.
+// setLabels sets all labels of an object, because somebody may have removed some, and removes the labels
+// of tags that it no longer has.
 func setLabels(object metav1.Object, kind, name string, tags cloud.Tags) {
 	all := objectLabels(kind, name, tags)
 	for key, value := range object.GetLabels() {

@@ -203,8 +203,8 @@ func (s *story) readExtensions(ctx context.Context, v *view) error {
 	return nil
 }
 
-// ownExtension reports whether an extension belongs to a provider that is checked. A user may
-// register it, so what counts besides its own label is that of its Service.
+// ownExtension reports whether an extension belongs to a provider that is checked. If a user has
+// registered it, it has no label of a provider, but its Service does.
 func (s *story) ownExtension(ctx context.Context, extension *runtimev1.ExtensionConfig) (bool, error) {
 	if len(s.Providers) == 0 || slices.Contains(s.Providers, extension.Labels[clusterv1.ProviderNameLabel]) {
 		return true, nil

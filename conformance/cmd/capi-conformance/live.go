@@ -42,7 +42,7 @@ func (f *liveFlags) add(command *cobra.Command) {
 	flags.StringSliceVar(&f.providers, "provider", nil, "label cluster.x-k8s.io/provider of the kinds that --live checks, such as infrastructure-foo; all by default")
 	flags.StringToStringVar(&f.releases.Versions, "release", nil,
 		"releases, such as infrastructure-foo=v0.2.0, that clusterctl installs and removes with --live; by default, the providers must be there")
-	flags.StringToStringVar(&f.releases.Previous, "previous-release", nil, "releases that clusterctl upgrades to those of --release, under a cluster; none by default")
+	flags.StringToStringVar(&f.releases.Previous, "previous-release", nil, "older releases, which clusterctl upgrades to those of --release while a cluster exists; none by default")
 	flags.StringVar(&f.releases.Config, "clusterctl-config", "", "clusterctl's configuration for --release, with the repositories of the providers and the values of their variables")
 	flags.StringVar(&f.releases.Program, "clusterctl", "clusterctl", "the program for --release")
 	flags.StringVar(&f.upgradeTo, "upgrade-to", "", "version of Kubernetes to upgrade the control plane to with --live; none by default")
