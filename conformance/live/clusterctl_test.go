@@ -34,7 +34,7 @@ import (
 // The releases of the tests.
 const (
 	oldRelease = "v0.1.0"
-	newRelease = "v0.1.1"
+	newRelease = "v0.2.0"
 )
 
 // certManager is what clusterctl needs to see of cert-manager.
@@ -56,6 +56,7 @@ const metadata = `apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3
 kind: Metadata
 releaseSeries:
 - {major: 0, minor: 1, contract: v1beta2}
+- {major: 0, minor: 2, contract: v1beta2}
 - {major: 1, minor: 14, contract: v1beta2}
 `
 
@@ -206,7 +207,7 @@ var installationMutants = []struct {
 	{"", "obedient", func(*WithT, *demoRelease) {}, ""},
 	{"clusterctl/install", "unset", func(_ *WithT, r *demoRelease) { r.variables = "" }, "DEMO_ENDPOINT"},
 	{"clusterctl/install", "down", func(g *WithT, r *demoRelease) {
-		r.components = replace(g, r.components, "demo/manager:v0.1.0", "demo/broken:v0.1.1")
+		r.components = replace(g, r.components, "demo/manager:v0.1.0", "demo/broken:v0.1.0")
 	}, "deployment"},
 	{"clusterctl/install", "twice", func(g *WithT, r *demoRelease) {
 		_, crd, _ := strings.Cut(r.components, "---\n")
@@ -215,12 +216,9 @@ var installationMutants = []struct {
 		crd = replace(g, crd, "labels: {cluster.x-k8s.io/v1beta2: v1}", "annotations: {clusterctl.cluster.x-k8s.io/skip-crd-name-preflight-check: \"\"}")
 		r.components += "---\n" + replace(g, crd, "democlusters", "othercluster")
 	}, "does not have the condition Established"},
-	// clusterctl retries for minutes what the API server refuses.
-	{"clusterctl/upgrade", "dropped", func(g *WithT, r *demoRelease) {
-		r.components = replace(g, r.components, "- name: v1\n", "- name: v2\n")
-		r.components = replace(g, r.components, "v1beta2: v1", "v1beta2: v2")
-		r.template = replace(g, r.template, "demo.example.com/v1", "demo.example.com/v2")
-	}, "storedVersions"},
+	{"clusterctl/upgrade", "forgotten", func(g *WithT, r *demoRelease) {
+		r.metadata = replace(g, r.metadata, "- {major: 0, minor: 1, contract: v1beta2}\n", "")
+	}, "v0.1.0 (the current version) for the provider infrastructure-forgotten does not match any release series"},
 	{"clusterctl/uninstall", "orphan", func(_ *WithT, r *demoRelease) {
 		r.components += "---\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: orphan}\nvalue: 1\n"
 	}, "left behind: PriorityClass orphan"},
@@ -284,7 +282,7 @@ func (s *site) tell(t *testing.T, name string) map[string]*conformance.Result {
 	if told.install(t.Context()) != nil {
 		return c.results
 	}
-	g.Expect(c.checkReleases(t.Context())).To(MatchError(ContainSubstring("has infrastructure-" + name + " v0.1.1 already")))
+	g.Expect(c.checkReleases(t.Context())).To(MatchError(ContainSubstring("has infrastructure-" + name + " " + newRelease + " already")))
 	g.Expect(told.generate(t.Context())).To(Succeed())
 	g.Expect(told.uninstall(t.Context())).To(Succeed())
 	if c.results["clusterctl/uninstall"].Status == conformance.Failed {
@@ -305,9 +303,9 @@ func TestUnsetVariablesOfAFlavorAreNotRun(t *testing.T) {
 	g := NewWithT(t)
 	template, err := os.ReadFile("testdata/template.yaml")
 	g.Expect(err).NotTo(HaveOccurred())
-	place.write(g, "infrastructure-demo/v0.1.1/infrastructure-components.yaml", "")
-	place.write(g, "infrastructure-demo/v0.1.1/cluster-template.yaml", replace(g, string(template), "${DEMO_SIZE:=small}", "${DEMO_SIZE}"))
-	place.write(g, "infrastructure-demo/v0.1.1/metadata.yaml", metadata)
+	place.write(g, "infrastructure-demo/"+newRelease+"/infrastructure-components.yaml", "")
+	place.write(g, "infrastructure-demo/"+newRelease+"/cluster-template.yaml", replace(g, string(template), "${DEMO_SIZE:=small}", "${DEMO_SIZE}"))
+	place.write(g, "infrastructure-demo/"+newRelease+"/metadata.yaml", metadata)
 	place.configure(g, "demo", "")
 	c := &Checker{
 		Client: place.client, Namespace: "unset", wanted: conformance.Versions,
