@@ -146,13 +146,10 @@ func setupInfrastructure(ctx context.Context, mgr ctrl.Manager, opts *manager.Op
 	if err := manageOnLeader(mgr, own); err != nil {
 		return err
 	}
-	events := cloudevents.New(own, cloudidentity.Scope(mgr.GetClient(), ""), cloudevents.DefaultBackoff())
-	if err := mgr.Add(events); err != nil {
-		return fmt.Errorf("cloud events: %w", err)
+	events, resolver, err := followClouds(mgr, own)
+	if err != nil {
+		return err
 	}
-	resolver := cloudidentity.NewResolver(cloudidentity.Options{
-		Client: mgr.GetClient(), Secrets: mgr.GetAPIReader(), Default: own, Follow: events.Follow, Connect: clouds.ConnectAndManage,
-	})
 	workers := func(kind string) controller.Options {
 		return controller.Options{MaxConcurrentReconciles: opts.Concurrency(kind)}
 	}
@@ -185,6 +182,22 @@ func setupInfrastructure(ctx context.Context, mgr ctrl.Manager, opts *manager.Op
 		return fmt.Errorf("FooMachinePool controller: %w", err)
 	}
 	return nil
+}
+
+// followClouds returns what reports the events of all clouds, and what finds the cloud of a cluster.
+// The manager that leads runs both.
+func followClouds(mgr ctrl.Manager, own cloudidentity.Connection) (*cloudevents.Events, *cloudidentity.Resolver, error) {
+	events := cloudevents.New(own, cloudidentity.Scope(mgr.GetClient(), ""), cloudevents.DefaultBackoff())
+	if err := mgr.Add(events); err != nil {
+		return nil, nil, fmt.Errorf("cloud events: %w", err)
+	}
+	resolver := cloudidentity.NewResolver(cloudidentity.Options{
+		Client: mgr.GetClient(), Secrets: mgr.GetAPIReader(), Default: own, Follow: events.Follow, Connect: clouds.ConnectAndManage,
+	})
+	if err := mgr.Add(resolver); err != nil {
+		return nil, nil, fmt.Errorf("clouds of identities: %w", err)
+	}
+	return events, resolver, nil
 }
 
 // manageOnLeader lets the manager that leads do the work that its own cloud leaves to it.

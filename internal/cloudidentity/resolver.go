@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
@@ -71,7 +72,10 @@ type Resolver struct {
 	known map[string]*connected
 }
 
-var _ Clouds = &Resolver{}
+var (
+	_ Clouds           = &Resolver{}
+	_ manager.Runnable = &Resolver{}
+)
 
 // connected is a connection, and what it was created from.
 type connected struct {
@@ -301,6 +305,19 @@ func (r *Resolver) Forget(identity string) {
 		known.close()
 		delete(r.known, identity)
 	}
+}
+
+// Start implements manager.Runnable: it closes all connections when ctx ends, since they would go on
+// following events and managing pools.
+func (r *Resolver) Start(ctx context.Context) error {
+	<-ctx.Done()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for identity, known := range r.known {
+		known.close()
+		delete(r.known, identity)
+	}
+	return nil
 }
 
 // Allows reports whether an identity allows FooClusters of a namespace to use it.

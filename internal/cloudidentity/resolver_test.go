@@ -126,6 +126,17 @@ func TestConnectionsAreKeptUntilSomethingChanges(t *testing.T) {
 	g.Expect(w.made[1].followed).To(BeFalse())
 }
 
+func TestConnectionsEndWithTheManager(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(g, identity(infrav1.AllowedNamespaces{List: []string{"red"}}), credentials())
+	g.Expect(quota(w.OfFooCluster(t.Context(), fooCluster("red")))).To(Succeed())
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	g.Expect(w.Start(ctx)).To(Succeed())
+	g.Expect(w.made[0].closed).To(BeTrue())
+	g.Expect(w.made[0].followed).To(BeFalse())
+}
+
 func TestRefusals(t *testing.T) {
 	other := credentials()
 	other.Type = corev1.SecretTypeServiceAccountToken

@@ -131,6 +131,7 @@ func startManager(ctx context.Context) {
 		Client: mgr.GetClient(), Secrets: mgr.GetAPIReader(), Default: shared, Follow: events.Follow,
 		Connect: clouds.ConnectAndManage,
 	})
+	Expect(mgr.Add(resolver)).To(Succeed())
 	Expect(clusteridentity.SetupWithManager(ctx, mgr, clusteridentity.Options{Checker: resolver})).To(Succeed())
 	Expect(cluster.SetupWithManager(ctx, mgr, cluster.Options{Clouds: resolver, Events: events})).To(Succeed())
 	Expect(machine.SetupWithManager(ctx, mgr, machine.Options{Clouds: resolver, Events: events})).To(Succeed())
