@@ -86,13 +86,17 @@ test-all: LABELS =
 test-all: E2E_TIMEOUT = 8h
 test-all: lint verify test-unit test-integration e2e ## Run all tests, the slow stories too
 
+# The integration tests of a package, or of a module, run its unit tests too. `make test` runs each
+# once.
+UNIT_PACKAGES = ./...
+UNIT_MODULES = bench conformance node/agent test/upstream
+test test-all: UNIT_PACKAGES = $(filter-out $(INTEGRATION_PACKAGES) $(HOST_PACKAGES),$(patsubst $(CURDIR)%,.%,$(shell go list -f '{{.Dir}}' ./...)))
+test test-all: UNIT_MODULES = test/upstream
+
 .PHONY: test-unit
 test-unit: prerequisites ## Run the unit tests
-	$(GO_TEST) -timeout 30m ./...
-	cd bench && $(GO_TEST) ./...
-	cd conformance && $(GO_TEST) ./...
-	cd test/upstream && $(GO_TEST) ./...
-	cd node/agent && $(GO_TEST) ./...
+	$(GO_TEST) -timeout 30m $(UNIT_PACKAGES)
+	for module in $(UNIT_MODULES); do (cd $$module && $(GO_TEST) ./...) || exit; done
 	cd node/kubernetes && go test ./preflight
 
 FUZZ_PACKAGES = $(shell grep -rlE --include='*_test.go' '^func Fuzz' . | xargs -r -n1 dirname | sort -u)
