@@ -195,58 +195,6 @@ func (c Catalog) ZoneNames() []string {
 	return names
 }
 
-// Names of the limited resources, as used in a QuotaExceededError.
-const (
-	resourceInstances     = "instances"
-	resourceCPUs          = "cpus"
-	resourceMemory        = "memoryBytes"
-	resourceLoadBalancers = "loadBalancers"
-)
-
-// CheckQuota returns a QuotaExceededError for the first limit that the request exceeds. A limit of
-// zero means no limit.
-func CheckQuota(quota cloud.Quota, want cloud.Resources) error {
-	for _, line := range []struct {
-		resource           string
-		limit, used, wants int64
-	}{
-		{resourceInstances, int64(quota.Limits.Instances), int64(quota.Used.Instances), int64(want.Instances)},
-		{resourceCPUs, int64(quota.Limits.CPUs), int64(quota.Used.CPUs), int64(want.CPUs)},
-		{resourceMemory, quota.Limits.MemoryBytes, quota.Used.MemoryBytes, want.MemoryBytes},
-		{resourceLoadBalancers, int64(quota.Limits.LoadBalancers), int64(quota.Used.LoadBalancers), int64(want.LoadBalancers)},
-	} {
-		if line.limit > 0 && line.wants > 0 && line.used+line.wants > line.limit {
-			return &cloud.QuotaExceededError{
-				Resource: line.resource, Limit: line.limit, Used: line.used, Requested: line.wants,
-			}
-		}
-	}
-	return nil
-}
-
-// Spread counts instances by zone, to place the next one.
-type Spread map[string]int
-
-// Add counts an instance. An instance being deleted does not count, so that its replacement can go
-// to the same zone.
-func (s Spread) Add(instance *cloud.Instance) {
-	if instance.State != cloud.InstanceDeleting {
-		s[instance.Zone]++
-	}
-}
-
-// Emptiest returns the zone with the fewest instances. Of several such zones, it is the one whose
-// name sorts first.
-func (s Spread) Emptiest(zones []string) string {
-	best := ""
-	for _, zone := range zones {
-		if best == "" || s[zone] < s[best] || s[zone] == s[best] && zone < best {
-			best = zone
-		}
-	}
-	return best
-}
-
 // ZonesOrAll returns the named zones, or the names of all zones if none is named.
 func (c Catalog) ZonesOrAll(named []string) []string {
 	if len(named) > 0 {
