@@ -7,7 +7,6 @@ package cluster
 
 import (
 	"context"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -17,8 +16,6 @@ import (
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/conditions"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
@@ -54,12 +51,6 @@ var _ = Describe("FooCluster", func() {
 	haveCondition := func(kind string, status metav1.ConditionStatus, reason string) {
 		GinkgoHelper()
 		infratest.HaveCondition(get, kind, status, reason)
-	}
-	beGone := func() {
-		GinkgoHelper()
-		Eventually(func() bool {
-			return apierrors.IsNotFound(suite.Client.Get(ctx, client.ObjectKeyFromObject(fooCluster), &infrav1.FooCluster{}))
-		}).Should(BeTrue(), "the finalizer goes with the load balancer")
 	}
 	provisioned := func(g Gomega) bool { return ptr.Deref(get(g).Status.Initialization.Provisioned, false) }
 
@@ -211,9 +202,7 @@ var _ = Describe("FooCluster", func() {
 		_, err := suite.Cloud.GetLoadBalancer(ctx, name())
 		Expect(cloud.IsNotFound(err)).To(BeTrue())
 
-		before := cluster.DeepCopy()
-		cluster.Spec.Paused = ptr.To(false)
-		Expect(suite.Client.Patch(ctx, cluster, client.MergeFrom(before))).To(Succeed())
+		suite.SetPaused(ctx, cluster, false)
 		haveCondition(clusterv1.PausedCondition, metav1.ConditionFalse, clusterv1.NotPausedReason)
 		haveCondition(infrav1.FooClusterReadyCondition, metav1.ConditionTrue, infrav1.FooClusterReadyReason)
 	})
@@ -221,14 +210,7 @@ var _ = Describe("FooCluster", func() {
 	It("is deleted when its paused Cluster vanishes", func() {
 		create()
 		haveCondition(infrav1.FooClusterReadyCondition, metav1.ConditionTrue, infrav1.FooClusterReadyReason)
-		before := cluster.DeepCopy()
-		cluster.Spec.Paused = ptr.To(true)
-		Expect(suite.Client.Patch(ctx, cluster, client.MergeFrom(before))).To(Succeed())
-		haveCondition(clusterv1.PausedCondition, metav1.ConditionTrue, clusterv1.PausedReason)
-		Expect(suite.Client.Delete(ctx, fooCluster)).To(Succeed())
-		Consistently(get).WithTimeout(time.Second).Should(HaveField("Finalizers", Not(BeEmpty())), "its Cluster is paused")
-		Expect(suite.Client.Delete(ctx, cluster)).To(Succeed())
-		beGone()
+		suite.BeDeletedAfterPausedCluster(ctx, cluster, fooCluster)
 	})
 
 	It("leaves externally managed infrastructure alone", func() {
@@ -252,6 +234,6 @@ var _ = Describe("FooCluster", func() {
 		haveCondition(infrav1.FooClusterReadyCondition, metav1.ConditionFalse, infrav1.FooClusterDeletingReason)
 
 		suite.Cloud.FinishDeletions()
-		beGone()
+		suite.BeGone(ctx, fooCluster)
 	})
 })

@@ -11,7 +11,6 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -87,12 +86,6 @@ var _ = Describe("FooMachine", func() {
 		Expect(instances).To(HaveLen(1))
 		return instances[0]
 	}
-	beGone := func() {
-		GinkgoHelper()
-		Eventually(func() bool {
-			return apierrors.IsNotFound(suite.Client.Get(ctx, client.ObjectKeyFromObject(fooMachine), &infrav1.FooMachine{}))
-		}).Should(BeTrue(), "the finalizer goes with the instance")
-	}
 
 	It("waits for what it needs, one after the other, and says so", func() {
 		create()
@@ -166,7 +159,7 @@ var _ = Describe("FooMachine", func() {
 		haveCondition(infrav1.FooMachineReadyCondition, metav1.ConditionFalse, infrav1.FooMachineInstanceNotFoundReason)
 		Expect(suite.Cloud.Calls(fake.CallEnsureInstance)).To(Equal(calls))
 		Expect(suite.Client.Delete(ctx, fooMachine)).To(Succeed())
-		beGone()
+		suite.BeGone(ctx, fooMachine)
 	})
 
 	It("tells that the cloud takes the instance back, in time for whoever replaces it", func() {
@@ -264,14 +257,7 @@ var _ = Describe("FooMachine", func() {
 	It("is deleted when its paused Cluster vanishes", func() {
 		createAll()
 		beReady()
-		before := cluster.DeepCopy()
-		cluster.Spec.Paused = ptr.To(true)
-		Expect(suite.Client.Patch(ctx, cluster, client.MergeFrom(before))).To(Succeed())
-		haveCondition(clusterv1.PausedCondition, metav1.ConditionTrue, clusterv1.PausedReason)
-		Expect(suite.Client.Delete(ctx, fooMachine)).To(Succeed())
-		Consistently(get).WithTimeout(time.Second).Should(HaveField("Finalizers", Not(BeEmpty())), "its Cluster is paused")
-		Expect(suite.Client.Delete(ctx, cluster)).To(Succeed())
-		beGone()
+		suite.BeDeletedAfterPausedCluster(ctx, cluster, fooMachine)
 	})
 
 	It("keeps the FooMachine until the instance is gone", func() {
@@ -283,7 +269,7 @@ var _ = Describe("FooMachine", func() {
 		haveCondition(infrav1.FooMachineReadyCondition, metav1.ConditionFalse, infrav1.FooMachineDeletingReason)
 		Expect(get(Default).Finalizers).To(ContainElement(infrav1.FooMachineFinalizer))
 		suite.Cloud.FinishDeletions()
-		beGone()
+		suite.BeGone(ctx, fooMachine)
 	})
 
 	It("says that nothing is left in the cloud where somebody else keeps the FooMachine", func() {
@@ -301,7 +287,7 @@ var _ = Describe("FooMachine", func() {
 		kept = before.DeepCopy()
 		kept.Finalizers = nil
 		Expect(suite.Client.Patch(ctx, kept, client.MergeFrom(before))).To(Succeed())
-		beGone()
+		suite.BeGone(ctx, fooMachine)
 	})
 
 	It("takes the instance of a control plane out of the load balancer before anything else of its deletion happens", func() {
@@ -333,7 +319,7 @@ var _ = Describe("FooMachine", func() {
 		Expect(suite.Client.Delete(ctx, fooMachine)).To(Succeed())
 		Eventually(suite.Cloud.InstanceNames).ShouldNot(ContainElement(name()), "the instance is looked up by name")
 		suite.Cloud.DropWatches() // the instance has no tags, so its events do not map to the FooMachine
-		beGone()
+		suite.BeGone(ctx, fooMachine)
 	})
 
 	It("observes the instance of a pool and orders none", func() {

@@ -111,7 +111,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(clusterToPools), builder.WithPredicates(
 			hasFilterLabel, predicate.Or[client.Object](
 				predicates.ClusterPausedTransitionsOrInfrastructureProvisioned(mgr.GetScheme(), log),
-				predicates.ClusterControlPlaneInitialized(mgr.GetScheme(), log), zonesChanged()))).
+				predicates.ClusterControlPlaneInitialized(mgr.GetScheme(), log), zonesChanged(), gate.Deleted()))).
 		Watches(&infrav1.FooClusterIdentity{}, handler.EnqueueRequestsFromMapFunc(cloudidentity.ToObjects(r.client, &infrav1.FooMachinePoolList{})),
 			builder.WithPredicates(cloudidentity.Changed())).
 		WatchesRawSource(options.Events.Source(requestsFor, cloudevents.ListAll(r.client, &infrav1.FooMachinePoolList{}))).

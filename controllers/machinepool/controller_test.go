@@ -19,8 +19,6 @@ import (
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/fake"
@@ -321,18 +319,21 @@ var _ = Describe("FooMachinePool", func() {
 	)
 
 	It("does nothing while paused", func() {
-		before := cluster.DeepCopy()
-		cluster.Spec.Paused = ptr.To(true)
-		Expect(suite.Client.Patch(ctx, cluster, client.MergeFrom(before))).To(Succeed())
+		suite.SetPaused(ctx, cluster, true)
 		createAll()
 		haveCondition(clusterv1.PausedCondition, metav1.ConditionTrue, clusterv1.PausedReason)
 		_, err := suite.Cloud.GetPool(ctx, name())
 		Expect(cloud.IsNotFound(err)).To(BeTrue())
 
-		before = cluster.DeepCopy()
-		cluster.Spec.Paused = ptr.To(false)
-		Expect(suite.Client.Patch(ctx, cluster, client.MergeFrom(before))).To(Succeed())
+		suite.SetPaused(ctx, cluster, false)
 		haveMachines(3)
+	})
+
+	It("is deleted when its paused Cluster vanishes", func() {
+		machinePool.Spec.Replicas = ptr.To[int32](0)
+		createAll()
+		haveCondition(infrav1.FooMachinePoolReadyCondition, metav1.ConditionTrue, infrav1.FooMachinePoolReadyReason)
+		suite.BeDeletedAfterPausedCluster(ctx, cluster, pool)
 	})
 
 	It("deletes Machines, FooMachines without a Machine, and the pool last", func() {
@@ -377,9 +378,7 @@ var _ = Describe("FooMachinePool", func() {
 		Expect(get(Default).Finalizers).To(ContainElement(infrav1.FooMachinePoolFinalizer))
 
 		suite.Cloud.FinishDeletions()
-		Eventually(func() bool {
-			return apierrors.IsNotFound(suite.Client.Get(ctx, client.ObjectKeyFromObject(pool), &infrav1.FooMachinePool{}))
-		}).Should(BeTrue(), "the cloud's event about the pool triggers the release of the FooMachinePool")
+		suite.BeGone(ctx, pool)
 		Expect(instances()).To(BeEmpty())
 	})
 })

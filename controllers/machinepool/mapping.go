@@ -72,11 +72,16 @@ func (r *reconciler) machineToPool(ctx context.Context, machine client.Object) [
 // zonesChanged passes a Cluster whose failure domains change. Nothing else may happen to its pools
 // until the cloud replaces a lost instance, in one of the zones that it knows.
 func zonesChanged() predicate.Funcs {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		before, wasCluster := e.ObjectOld.(*clusterv1.Cluster)
-		after, isCluster := e.ObjectNew.(*clusterv1.Cluster)
-		return wasCluster && isCluster && !equality.Semantic.DeepEqual(before.Status.FailureDomains, after.Status.FailureDomains)
-	}}
+	return predicate.Funcs{
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			before, wasCluster := e.ObjectOld.(*clusterv1.Cluster)
+			after, isCluster := e.ObjectNew.(*clusterv1.Cluster)
+			return wasCluster && isCluster && !equality.Semantic.DeepEqual(before.Status.FailureDomains, after.Status.FailureDomains)
+		},
+		CreateFunc:  func(event.CreateEvent) bool { return false },
+		DeleteFunc:  func(event.DeleteEvent) bool { return false },
+		GenericFunc: func(event.GenericEvent) bool { return false },
+	}
 }
 
 // machineMatters passes the changes of a Machine that a decision about members may depend on.

@@ -15,11 +15,13 @@ import (
 
 	"github.com/onsi/ginkgo/v2"
 	"github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/conditions"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud/fake"
@@ -83,6 +85,41 @@ func HaveCondition[T conditions.Getter](get func(g gomega.Gomega) T, kind string
 		g.Expect(c.Status).To(gomega.Equal(status), c.Message)
 		g.Expect(c.Reason).To(gomega.Equal(reason), c.Message)
 	}).Should(gomega.Succeed(), "the controller reports the condition")
+}
+
+// SetPaused pauses or resumes a Cluster.
+func (s *Suite) SetPaused(ctx context.Context, cluster *clusterv1.Cluster, paused bool) {
+	ginkgo.GinkgoHelper()
+	before := cluster.DeepCopy()
+	cluster.Spec.Paused = &paused
+	gomega.Expect(s.Client.Patch(ctx, cluster, client.MergeFrom(before))).To(gomega.Succeed())
+}
+
+// BeGone waits until the object no longer exists.
+func (s *Suite) BeGone(ctx context.Context, object client.Object) {
+	ginkgo.GinkgoHelper()
+	gomega.Eventually(func() error {
+		return s.Client.Get(ctx, client.ObjectKeyFromObject(object), object)
+	}).Should(gomega.MatchError(apierrors.IsNotFound, "not found"), "the controller removes its finalizer")
+}
+
+// BeDeletedAfterPausedCluster deletes an object, which must wait while its Cluster is paused, and
+// then the Cluster without resuming it.
+func (s *Suite) BeDeletedAfterPausedCluster(ctx context.Context, cluster *clusterv1.Cluster, object interface {
+	client.Object
+	conditions.Getter
+}) {
+	ginkgo.GinkgoHelper()
+	get := func(g gomega.Gomega) conditions.Getter {
+		g.Expect(s.Client.Get(ctx, client.ObjectKeyFromObject(object), object)).To(gomega.Succeed())
+		return object
+	}
+	s.SetPaused(ctx, cluster, true)
+	HaveCondition(get, clusterv1.PausedCondition, metav1.ConditionTrue, clusterv1.PausedReason)
+	gomega.Expect(s.Client.Delete(ctx, object)).To(gomega.Succeed())
+	gomega.Consistently(get).WithTimeout(time.Second).Should(gomega.HaveField("GetFinalizers()", gomega.Not(gomega.BeEmpty())), "its Cluster is paused")
+	gomega.Expect(s.Client.Delete(ctx, cluster)).To(gomega.Succeed())
+	s.BeGone(ctx, object)
 }
 
 // Namespace creates a separate namespace for a test.
