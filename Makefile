@@ -247,6 +247,7 @@ release: node-prerequisites ## Write a clusterctl repository of VERSION, images,
 		$(call management,$$architecture,$(VERSION),$(BIN)/programs,$(BIN)/programs/$$architecture/management); \
 		hack/build-archive.sh $$architecture $(VERSION) $(BIN) $(BIN)/programs/$$architecture out $(NODE_VERSIONS); \
 	done)
+	@hack/sums.sh out
 
 .PHONY: push
 push: $(TOOLS)/crane ## Push the images of VERSION under out/ to REGISTRY
@@ -261,6 +262,7 @@ archive: programs native $(ARCHIVE_TOOLS) $(TOOLS)/kubeadm-control-plane $(PROVI
 		--node-versions $(KUBERNETES_VERSION) --archives
 	@$(call management,$(NATIVE),$(DEVELOPMENT),$(BIN)/native,$(BIN)/native/$(NATIVE)/management)
 	@hack/build-archive.sh $(NATIVE) $(DEVELOPMENT) $(BIN) $(BIN)/native/$(NATIVE) $(BIN)/archive $(KUBERNETES_VERSION)
+	@hack/sums.sh $(BIN)/archive
 
 .PHONY: clean
 clean: ## Delete everything that was built; Go's module and build caches are kept
@@ -286,7 +288,7 @@ machines: node-prerequisites machine-prerequisites $(BIN)/machines/bookworm $(BI
 machine-prerequisites:
 	@hack/prerequisites.sh qemu-system-x86_64:qemu-system-x86 qemu-img:qemu-utils ssh:openssh-client mke2fs:e2fsprogs
 
-$(BIN)/machines/%: hack/build-machine.sh hack/debian-mirrors.sh
+$(BIN)/machines/%: hack/build-machine.sh hack/mmdebstrap.sh
 	@hack/build-machine.sh $* $@
 
 # Programs that build instances.
@@ -305,7 +307,7 @@ $(BIN)/kubernetes/%/kubernetes: $(NODE_SOURCES)
 	@hack/build-node.sh '$*' '$(BIN)/kubernetes/$*'
 
 # The operating system of nodes, also used by releases.
-$(BIN)/systems/%.tar: hack/build-system.sh hack/node-packages.txt
+$(BIN)/systems/%.tar: hack/build-system.sh hack/mmdebstrap.sh hack/node-packages.txt
 	@hack/build-system.sh $* $@
 
 $(BIN)/runtime/containerd: $(wildcard $(foreach folder,runtime coredns flannel,node/$(folder)/*.mod node/$(folder)/*.go)) hack/build-runtime.sh hack/reproducible.sh
@@ -410,7 +412,7 @@ conformance-parts: node-prerequisites $(BIN)/conformance/e2e.test $(BIN)/conform
 $(BIN)/conformance/e2e.test: $(wildcard test/conformance/suite/*) hack/build-conformance.sh hack/reproducible.sh
 	@hack/build-conformance.sh $(BIN)/conformance && touch $@
 
-$(BIN)/conformance/system.tar: test/conformance/packages.txt hack/build-system.sh
+$(BIN)/conformance/system.tar: test/conformance/packages.txt hack/build-system.sh hack/mmdebstrap.sh
 	@PACKAGES=$< hack/build-system.sh $(NATIVE) $@
 
 $(BIN)/conformance/images.tar: $(BIN)/conformance/e2e.test $(BIN)/conformance/system.tar test/conformance/images.go $(wildcard internal/image/*.go)

@@ -2,8 +2,7 @@
 # Packs the programs of one architecture as an archive, a Debian package and an RPM package:
 #   hack/build-archive.sh arm64 v0.1.0 bin bin/programs/arm64 out v1.36.3...
 # bin has programs for this machine and the manifests, bin/programs/arm64 what is packed, and
-# out/sbom the bill of materials. Their sums are added to out/SHA256SUMS. All times in the packages
-# are SOURCE_DATE_EPOCH.
+# out/sbom the bill of materials. All times in the packages are SOURCE_DATE_EPOCH.
 set -euo pipefail
 
 architecture=$1
@@ -34,8 +33,8 @@ ln -s "systems/$(basename "$system")" "$stage/system"
 mkdir "$stage/manifests"
 cp -r "$native"/manifests/*/ "$stage/manifests"
 cp -r "$programs/management" "$stage"
-# The release has a configuration, sums and bills of its own.
-rm -rf "$stage/management"/{clusterctl.yaml,SHA256SUMS,sbom}
+# The release has a configuration and bills of its own.
+rm -rf "$stage/management"/{clusterctl.yaml,sbom}
 chmod -R a-x,u=rwX,go=rX "$stage"/{management,manifests}
 export TZ=UTC
 for program in foo foocloud; do
@@ -67,12 +66,3 @@ export ARCHITECTURE=$architecture VERSION=$version STAGE=$stage MAN=$work/man
 for format in deb rpm; do
   "$native/tools/nfpm" package --config packaging/nfpm.yaml --packager "$format" --target "$output/packages/$name.$format" >/dev/null
 done
-
-# The sums of the packages, and of other files and versions.
-cd "$output"
-touch SHA256SUMS
-{
-  grep -vE "  packages/(install\.sh|$name\.(tar\.gz|deb|rpm))\$" SHA256SUMS || true
-  sha256sum packages/install.sh packages/"$name".{deb,rpm,tar.gz}
-} >"$work/sums"
-mv "$work/sums" SHA256SUMS

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/constant"
+	"go/doc"
 	"go/token"
 	"go/types"
 	"strings"
@@ -57,36 +58,27 @@ func (p *conditionPart) load(root string) error {
 		for _, problem := range pkg.Errors {
 			return problem
 		}
-		for _, file := range pkg.Syntax {
-			if err := p.addFrom(pkg.TypesInfo, file); err != nil {
+		documented, err := doc.NewFromFiles(pkg.Fset, pkg.Syntax, pkg.PkgPath)
+		if err != nil {
+			return err
+		}
+		for _, block := range documented.Consts {
+			group, err := conditionsIn(pkg.TypesInfo, block)
+			if err != nil {
 				return err
+			}
+			if len(group.Values) > 0 {
+				p.Groups = append(p.Groups, group)
 			}
 		}
 	}
 	return nil
 }
 
-func (p *conditionPart) addFrom(info *types.Info, file *ast.File) error {
-	for _, declaration := range file.Decls {
-		group, err := conditionsIn(info, declaration)
-		if err != nil {
-			return err
-		}
-		if len(group.Values) > 0 {
-			p.Groups = append(p.Groups, group)
-		}
-	}
-	return nil
-}
-
-// conditionsIn returns the conditions and reasons that a declaration has.
-func conditionsIn(info *types.Info, declaration ast.Decl) (conditionGroup, error) {
-	block, ok := declaration.(*ast.GenDecl)
-	if !ok || block.Tok != token.CONST {
-		return conditionGroup{}, nil
-	}
-	group := conditionGroup{Title: title(block.Doc.Text())}
-	for _, spec := range block.Specs {
+// conditionsIn returns the conditions and reasons in a block of constants.
+func conditionsIn(info *types.Info, block *doc.Value) (conditionGroup, error) {
+	group := conditionGroup{Title: title(block.Doc)}
+	for _, spec := range block.Decl.Specs {
 		value, ok := spec.(*ast.ValueSpec)
 		if !ok || conditionKind(value.Names[0].Name) == "" {
 			continue

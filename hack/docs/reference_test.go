@@ -5,6 +5,7 @@ package main
 
 import (
 	"go/ast"
+	"go/doc"
 	"go/parser"
 	"go/token"
 	"go/types"
@@ -42,7 +43,8 @@ func conditionsOf(t *testing.T, source string) (conditionGroup, error) {
 	info := &types.Info{Defs: map[*ast.Ident]types.Object{}}
 	_, err = (&types.Config{}).Check("a", files, []*ast.File{file}, info)
 	g.Expect(err).NotTo(HaveOccurred())
-	return conditionsIn(info, file.Decls[0])
+	block := file.Decls[0].(*ast.GenDecl)
+	return conditionsIn(info, &doc.Value{Doc: block.Doc.Text(), Decl: block})
 }
 
 func TestConditionsIn(t *testing.T) {

@@ -5,8 +5,6 @@ package main
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -23,10 +21,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/templates/flavors"
 )
 
-const (
-	configurationFile = "clusterctl.yaml"
-	sumsFile          = "SHA256SUMS"
-)
+const configurationFile = "clusterctl.yaml"
 
 // provider is one of the providers in a release.
 type provider struct {
@@ -131,26 +126,4 @@ func checkVersion(version string, metadata []byte) error {
 		return fmt.Errorf("version %q belongs to no release series in metadata.yaml: first add the series with its contract", version)
 	}
 	return nil
-}
-
-// sums returns the SHA-256 sums of the files, as sha256sum --check reads them, and those that the
-// folder has for files of other versions.
-func sums(root string, files repository.Files) (content []byte, err error) {
-	known, err := os.ReadFile(filepath.Join(root, sumsFile))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
-	}
-	for line := range strings.Lines(string(known)) {
-		_, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
-		if _, replaced := files[name]; replaced {
-			continue
-		}
-		if info, err := os.Stat(filepath.Join(root, name)); err == nil && info.Mode().IsRegular() {
-			content = append(content, line...)
-		}
-	}
-	for _, name := range files.Paths() {
-		content = fmt.Appendf(content, "%x  %s\n", sha256.Sum256(files[name]), name)
-	}
-	return content, nil
 }

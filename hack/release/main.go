@@ -7,10 +7,10 @@
 //	clusterctl generate cluster demo --config out/clusterctl.yaml --infrastructure foo:v0.1.0 ...
 //
 // The same sources and version give the same bytes, except for clusterctl.yaml, because clusterctl
-// needs absolute paths. So SHA256SUMS does not list it.
+// needs absolute paths. hack/sums.sh adds SHA256SUMS, which does not list it.
 //
-// Limits: other versions in the folder stay there, with their sums, but the configuration is for the
-// version written last. Run it in the root folder of the sources.
+// Limits: other versions in the folder stay there, but the configuration is for the version written
+// last. Run it in the root folder of the sources.
 package main
 
 import (
@@ -75,14 +75,8 @@ func run(r release) error {
 	if err := removeOld(root, r.version); err != nil {
 		return fmt.Errorf("remove the earlier build: %w", err)
 	}
-	listed, err := sums(root, published)
-	if err != nil {
-		return fmt.Errorf("read the sums of other versions: %w", err)
-	}
-	if err := published.Write(root); err != nil {
-		return err
-	}
-	return repository.Files{sumsFile: listed, configurationFile: configuration}.Write(root)
+	published[configurationFile] = configuration
+	return published.Write(root)
 }
 
 // removeOld removes what an earlier run wrote for the version.

@@ -4,10 +4,6 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -51,13 +47,7 @@ func TestReleaseReplacesItsVersionOnly(t *testing.T) {
 	leftover := filepath.Join(output, "infrastructure-foo", "v0.1.0", "cluster-template-gone.yaml")
 	g.Expect(os.WriteFile(leftover, nil, 0o600)).To(Succeed())
 	g.Expect(run(release{sources: sources, version: "v0.1.0", output: output})).To(Succeed())
-	checkSums(g, output)
-	g.Expect(os.RemoveAll(filepath.Join(output, "control-plane-foo", "v0.1.1-rc.1"))).To(Succeed())
-	g.Expect(run(release{sources: sources, version: "v0.1.0", output: output})).To(Succeed())
-	checkSums(g, output)
 	after := contents(g, output)
-	delete(before, sumsFile)
-	delete(after, sumsFile)
 	g.Expect(after).To(HaveKey("infrastructure-foo/v0.1.1-rc.1/metadata.yaml"))
 	for name := range after {
 		if strings.Contains(name, "v0.1.1-rc.1") {
@@ -65,31 +55,6 @@ func TestReleaseReplacesItsVersionOnly(t *testing.T) {
 		}
 	}
 	g.Expect(after).To(Equal(before))
-}
-
-func TestSums(t *testing.T) {
-	g := NewWithT(t)
-	output := t.TempDir()
-	g.Expect(run(release{sources: sources, version: version, output: output})).To(Succeed())
-	checkSums(g, output)
-}
-
-// checkSums expects the sums of all files of all versions in the folder, each once.
-func checkSums(g *WithT, output string) {
-	files := contents(g, output)
-	listed := repository.Files{}
-	lines := bufio.NewScanner(bytes.NewReader(files[sumsFile]))
-	for lines.Scan() {
-		sum, name, found := strings.Cut(lines.Text(), "  ")
-		g.Expect(found).To(BeTrue(), lines.Text())
-		actual := sha256.Sum256(files[name])
-		g.Expect(hex.EncodeToString(actual[:])).To(Equal(sum), name)
-		g.Expect(listed).NotTo(HaveKey(name))
-		listed[name] = files[name]
-	}
-	delete(files, sumsFile)
-	delete(files, configurationFile)
-	g.Expect(listed).To(Equal(files))
 }
 
 func TestWrongVersionIsRefused(t *testing.T) {
