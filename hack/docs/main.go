@@ -20,6 +20,7 @@ import (
 	"embed"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"text/template"
 
@@ -42,28 +43,33 @@ func main() {
 	}
 }
 
+// generated returns each page that this program writes, given the root folder.
+var generated = map[string]func(root string) ([]byte, error){
+	"docs/conditions.md": conditionsPage,
+	"docs/manager.md": func(root string) ([]byte, error) {
+		return section(filepath.Join(root, "docs/manager.md"), "flags", flagTable())
+	},
+	"docs/runtime-extension.md": func(root string) ([]byte, error) {
+		return section(filepath.Join(root, "docs/runtime-extension.md"), "settings", tables(hooks.Groups()))
+	},
+	"docs/templates.md": func(string) ([]byte, error) {
+		meanings, err := templates.Sources.ReadFile("variables.yaml")
+		if err != nil {
+			return nil, err
+		}
+		return templatesPage(meanings)
+	},
+}
+
 func run(root string) error {
-	meanings, err := templates.Sources.ReadFile("variables.yaml")
-	if err != nil {
-		return err
+	files := repository.Files{}
+	for name, page := range generated {
+		var err error
+		if files[name], err = page(root); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
 	}
-	flavors, err := templatesPage(meanings)
-	if err != nil {
-		return err
-	}
-	extension, err := settingsSection.page(root, tables(hooks.Groups()))
-	if err != nil {
-		return err
-	}
-	conditions, err := conditionsPage(root)
-	if err != nil {
-		return err
-	}
-	flags, err := flagsSection.page(root, flagTable())
-	if err != nil {
-		return err
-	}
-	return repository.Files{flagsSection.file: flags, "docs/conditions.md": conditions, "docs/templates.md": flavors, settingsSection.file: extension}.Write(root)
+	return files.Write(root)
 }
 
 // render fills in the template of a page.

@@ -6,7 +6,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -16,36 +15,19 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/manager"
 )
 
-// section is the part of a page that is written by this program, between two lines.
-type section struct {
-	file, begin, end string
-}
-
-var (
-	// settingsSection has the settings of the runtime extension.
-	settingsSection = section{"docs/runtime-extension.md", "<!-- settings: written by make generate -->\n", "<!-- end of settings -->\n"}
-	// flagsSection has the flags of the manager.
-	flagsSection = section{"docs/manager.md", "<!-- flags: written by make generate -->\n", "<!-- end of flags -->\n"}
-)
-
-// page returns the page with the text in its section.
-func (s section) page(root, text string) ([]byte, error) {
-	content, err := os.ReadFile(filepath.Join(root, s.file))
+// section returns a page with the text between the two lines that mark a section.
+func section(page, name, text string) ([]byte, error) {
+	content, err := os.ReadFile(page)
 	if err != nil {
 		return nil, err
 	}
-	filled, err := s.fill(string(content), text)
-	return []byte(filled), err
-}
-
-// fill returns the content with the text between the lines.
-func (s section) fill(content, text string) (string, error) {
-	before, rest, found := strings.Cut(content, s.begin)
-	_, after, closed := strings.Cut(rest, s.end)
+	begin, end := "<!-- "+name+": written by make generate -->\n", "<!-- end of "+name+" -->\n"
+	before, rest, found := strings.Cut(string(content), begin)
+	_, after, closed := strings.Cut(rest, end)
 	if !found || !closed {
-		return "", fmt.Errorf("%s lacks the lines %q and %q", s.file, s.begin, s.end)
+		return nil, fmt.Errorf("%s lacks the lines %q and %q", page, begin, end)
 	}
-	return before + s.begin + text + s.end + after, nil
+	return []byte(before + begin + text + end + after), nil
 }
 
 // tables returns the settings of all groups.

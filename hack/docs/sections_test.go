@@ -4,6 +4,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -11,20 +13,23 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
-func TestFill(t *testing.T) {
+func TestSection(t *testing.T) {
 	g := NewWithT(t)
 	groups := []hooks.Group{{Title: "Checks", About: "What they do.", Settings: []hooks.Setting{
 		{Name: "checks", Default: "Disabled", Allowed: "a|b", Meaning: "Checks."}, {Name: "url", Allowed: "any", Meaning: "Where."},
 	}}}
-	want := "before\n" + settingsSection.begin + "\n### Checks\n\nWhat they do.\n\n" +
-		"| setting | default | allowed | meaning |\n| --- | --- | --- | --- |\n| `checks` | `Disabled` | a\\|b | Checks. |\n| `url` |  | any | Where. |\n\n" + settingsSection.end + "after\n"
-	filled, err := settingsSection.fill("before\n"+settingsSection.begin+"old\n"+settingsSection.end+"after\n", tables(groups))
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(filled).To(Equal(want))
-	again, err := settingsSection.fill(filled, tables(groups))
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(again).To(Equal(want))
-	_, err = settingsSection.fill("before\nafter\n", tables(groups))
+	const begin, end = "<!-- settings: written by make generate -->\n", "<!-- end of settings -->\n"
+	want := "before\n" + begin + "\n### Checks\n\nWhat they do.\n\n" +
+		"| setting | default | allowed | meaning |\n| --- | --- | --- | --- |\n| `checks` | `Disabled` | a\\|b | Checks. |\n| `url` |  | any | Where. |\n\n" + end + "after\n"
+	page := filepath.Join(t.TempDir(), "page.md")
+	for _, before := range []string{"before\n" + begin + "old\n" + end + "after\n", want} {
+		g.Expect(os.WriteFile(page, []byte(before), 0o600)).To(Succeed())
+		filled, err := section(page, "settings", tables(groups))
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(string(filled)).To(Equal(want))
+	}
+	g.Expect(os.WriteFile(page, []byte("before\nafter\n"), 0o600)).To(Succeed())
+	_, err := section(page, "settings", "")
 	g.Expect(err).To(MatchError(ContainSubstring("lacks the lines")))
 }
 

@@ -4,8 +4,6 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,17 +12,6 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/templates"
 	"github.com/capfoo/cluster-api-provider-foo/templates/flavors"
 )
-
-func TestTemplatesPageIsCurrent(t *testing.T) {
-	g := NewWithT(t)
-	meanings, err := templates.Sources.ReadFile("variables.yaml")
-	g.Expect(err).NotTo(HaveOccurred())
-	page, err := templatesPage(meanings)
-	g.Expect(err).NotTo(HaveOccurred())
-	committed, err := os.ReadFile(filepath.Join(root, "docs/templates.md"))
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(string(committed)).To(Equal(string(page)), "run make generate")
-}
 
 func TestVariablesOfClassesAreDescribed(t *testing.T) {
 	g := NewWithT(t)

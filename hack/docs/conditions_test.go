@@ -9,29 +9,10 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
-	"os"
-	"path/filepath"
 	"testing"
 
 	. "github.com/onsi/gomega"
 )
-
-// root is the root folder, as seen from here.
-const root = "../.."
-
-func TestReferenceIsComplete(t *testing.T) {
-	flags := func(root string) ([]byte, error) { return flagsSection.page(root, flagTable()) }
-	for name, page := range map[string]func(string) ([]byte, error){"docs/conditions.md": conditionsPage, flagsSection.file: flags} {
-		t.Run(name, func(t *testing.T) {
-			g := NewWithT(t)
-			want, err := page(root)
-			g.Expect(err).NotTo(HaveOccurred())
-			content, err := os.ReadFile(filepath.Join(root, name))
-			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(string(content)).To(Equal(string(want)), "run make generate")
-		})
-	}
-}
 
 // conditionsOf reads a block of constants.
 func conditionsOf(t *testing.T, source string) (conditionGroup, error) {
