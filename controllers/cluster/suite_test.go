@@ -24,6 +24,6 @@ func TestCluster(t *testing.T) {
 	// The clock stands still, so only an event can end a wait.
 	start := time.Now()
 	infratest.Run(t, "FooCluster", &suite, func(ctx context.Context, mgr ctrl.Manager, c *fake.Cloud, events *cloudevents.Events) error {
-		return SetupWithManager(ctx, mgr, Options{Clouds: cloudidentity.One(c), Events: events, Now: func() time.Time { return start }})
+		return setupWithClock(ctx, mgr, Options{Clouds: cloudidentity.One(c), Events: events}, func() time.Time { return start })
 	})
 }

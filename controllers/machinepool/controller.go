@@ -14,7 +14,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
@@ -24,9 +23,9 @@ import (
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
-	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/cloudfault"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/gate"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/report"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/setup"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
 )
@@ -44,18 +43,7 @@ type Cloud interface {
 }
 
 // Options configures the controller.
-type Options struct {
-	// Clouds provides the pools and their instances. Required.
-	Clouds cloudidentity.Clouds
-	// Events reports changes in the cloud. Required.
-	Events *cloudevents.Events
-	// WatchFilterValue restricts the controller to objects with this value of the label
-	// cluster.x-k8s.io/watch-filter; empty, the default, selects all objects.
-	WatchFilterValue string
-	// Controller holds options of controller-runtime. The rate limiter defaults to
-	// cloudfault.RateLimiter.
-	Controller controller.Options
-}
+type Options = setup.Options
 
 type reconciler struct {
 	client client.Client
@@ -74,11 +62,8 @@ type reconciler struct {
 
 // SetupWithManager adds the controller to a manager.
 func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) error {
-	if options.Clouds == nil || options.Events == nil {
-		return fmt.Errorf("the %s controller needs a cloud and its events", controllerName)
-	}
-	if options.Controller.RateLimiter == nil {
-		options.Controller.RateLimiter = cloudfault.RateLimiter()
+	if err := options.Complete(controllerName); err != nil {
+		return err
 	}
 	c := mgr.GetClient()
 	r := &reconciler{
