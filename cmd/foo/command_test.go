@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
-	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -194,16 +193,4 @@ func TestExitCodes(t *testing.T) {
 		g.Expect(report(root, test.err)).To(Equal(test.code))
 		g.Expect(said.String()).To(Equal(test.said))
 	}
-}
-
-func TestEveryCommandHasAnExample(t *testing.T) {
-	g := NewWithT(t)
-	var visit func(*cobra.Command)
-	visit = func(command *cobra.Command) {
-		g.Expect(command.Hidden || command.Short != "" && command.Example != "").To(BeTrue(), command.CommandPath())
-		for _, child := range command.Commands() {
-			visit(child)
-		}
-	}
-	visit(newCommand())
 }

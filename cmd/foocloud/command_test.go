@@ -16,7 +16,6 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
-	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
@@ -180,17 +179,4 @@ func TestNamesAreCompleted(t *testing.T) {
 	g.Expect(run("__complete", "instance", "stop", "i1", "i").out).To(HavePrefix("i2\ni3\n"))
 	g.Expect(run("__complete", "instances", "--cluster", "").out).To(HavePrefix("default/demo\ndefault/other\n"))
 	g.Expect(run("__complete", "instances", "--state", "").out).To(ContainSubstring("Running\n"))
-}
-
-// Every command that users run explains itself with an example.
-func TestEveryCommandHasAnExample(t *testing.T) {
-	g := NewWithT(t)
-	var visit func(*cobra.Command)
-	visit = func(command *cobra.Command) {
-		g.Expect(command.Hidden || command.Short != "" && command.Example != "").To(BeTrue(), command.CommandPath())
-		for _, child := range command.Commands() {
-			visit(child)
-		}
-	}
-	visit(newCommand())
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/reference"
 )
 
 // patterns find pages below the root folder.
@@ -28,9 +30,39 @@ var (
 	beyond = regexp.MustCompile(`\s(?:#|\||>|&&|;).*$`)
 )
 
-// Commands returns how many commands of the program the pages below a folder show, and what is wrong with
+// Program returns what is wrong with the documentation of a program below the root folder: its
+// reference, the commands that pages show, and its help.
+func Program(program func() *cobra.Command, root string) error {
+	page := filepath.Join(root, "docs/commands", program().Name()+".md")
+	content, err := os.ReadFile(page)
+	if err != nil {
+		return err
+	}
+	if string(content) != reference.Page(program()) {
+		err = fmt.Errorf("%s is stale: run make generate", page)
+	}
+	shown, wrong := commands(program, root)
+	if shown < 10 {
+		err = errors.Join(err, fmt.Errorf("the pages show only %d commands of %s, want at least 10", shown, program().Name()))
+	}
+	return errors.Join(err, wrong, unexplained(program()))
+}
+
+// unexplained returns which commands that users run lack a description or an example.
+func unexplained(command *cobra.Command) error {
+	var problems []error
+	if !command.Hidden && (command.Short == "" || command.Example == "") {
+		problems = append(problems, fmt.Errorf("%s has no description or no example", command.CommandPath()))
+	}
+	for _, child := range command.Commands() {
+		problems = append(problems, unexplained(child))
+	}
+	return errors.Join(problems...)
+}
+
+// commands returns how many commands of the program the pages below a folder show, and what is wrong with
 // them. Only commands in blocks must have all their arguments.
-func Commands(program func() *cobra.Command, folder string) (int, error) {
+func commands(program func() *cobra.Command, folder string) (int, error) {
 	called := regexp.MustCompile(`^\s*(?:sudo )?(?:bin/)?` + program().Name() + ` (\S.*)$`)
 	checked := 0
 	var problems []error

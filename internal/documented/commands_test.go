@@ -36,7 +36,7 @@ func TestCommands(t *testing.T) {
 			g := NewWithT(t)
 			folder := t.TempDir()
 			g.Expect(os.WriteFile(filepath.Join(folder, "page.md"), []byte(page), 0o600)).To(Succeed())
-			checked, err := Commands(program, folder)
+			checked, err := commands(program, folder)
 			g.Expect(checked).To(BeNumerically(">", 0))
 			if want == "" {
 				g.Expect(err).NotTo(HaveOccurred())
