@@ -22,9 +22,9 @@ import (
 )
 
 const (
-	// addonsInterval is how long add-ons that were up to date are not checked again, so that the many
-	// reconciles of one change ask the workload cluster once. It is shorter than the resync, so each
-	// resync reverts changes that somebody else made.
+	// addonsInterval is how long add-ons count as up to date after a check, so that the many
+	// reconciles of one change query the workload cluster once. It is shorter than the resync, so
+	// each resync reverts changes that somebody else made.
 	addonsInterval = time.Minute
 
 	reasonAddonsNotUpdated = "AddonsNotUpdated"

@@ -300,8 +300,8 @@ func (r *Reconciler) removeMember(ctx context.Context, s *scope, next plan.Decis
 	return r.workload.RemoveEtcdMember(ctx, s.key(), workload.Member(next.Etcd.Leaving), workload.Member(next.Etcd.Via))
 }
 
-// releaseMachine removes the Machine's member from etcd and then our hook from the Machine, upon
-// which Cluster API deletes its infrastructure. Each step may be repeated.
+// releaseMachine removes the Machine's member from etcd and then our hook from the Machine, so that
+// Cluster API deletes its infrastructure. Each step may be repeated.
 func (r *Reconciler) releaseMachine(ctx context.Context, s *scope, next plan.Decision) error {
 	if err := r.removeMember(ctx, s, next); err != nil {
 		return err

@@ -29,11 +29,12 @@ import (
 const (
 	// reasonKubeconfigNotAvailable: there is no kubeconfig, or none for this cluster.
 	reasonKubeconfigNotAvailable = "KubeconfigNotAvailable"
-	// reasonKubeconfigUnknown: the kubeconfig could not be read, or not be renewed.
+	// reasonKubeconfigUnknown: the kubeconfig could not be read or renewed.
 	reasonKubeconfigUnknown = "KubeconfigUnknown"
 	reasonSpecRefused       = "SpecRefused"
-	// authorityExpiryNotice is how long before a certificate authority expires the condition says so.
-	// Replacing one takes time, since it affects every machine and every client that trusts it.
+	// authorityExpiryNotice is how long before its expiry the condition mentions a certificate
+	// authority. Replacing one takes time, since it affects every machine and every client that
+	// trusts it.
 	authorityExpiryNotice = 90 * 24 * time.Hour
 )
 

@@ -174,7 +174,7 @@ func (r *reconciler) createFooMachine(ctx context.Context, s *scope, instance cl
 	return nil
 }
 
-// deleteMember deletes the Machine, which drains its Node before it deletes the FooMachine. It
+// deleteMember deletes the Machine, so that its Node is drained before its FooMachine is deleted. It
 // deletes the FooMachine itself only if Cluster API has created no Machine.
 func (r *reconciler) deleteMember(ctx context.Context, s *scope, v victim) error {
 	var object client.Object = v.fooMachine

@@ -60,8 +60,8 @@ func (m memory) with(victims []victim, revision string, now time.Time) memory {
 	return m
 }
 
-// still returns the names of the counted members that exist and are not on their way out.
-func (m memory) still(members []member) []string {
+// stillCounted returns the names of the counted members that exist and are not on their way out.
+func (m memory) stillCounted(members []member) []string {
 	var names []string
 	for _, one := range members {
 		if slices.Contains(m.Counted, one.name) && !one.leaving() {
@@ -130,8 +130,7 @@ type poolMemory struct {
 
 func newMemories() *memories { return &memories{pools: map[types.NamespacedName]*poolMemory{}} }
 
-// of returns what is known about a pool; nil if it is not known.
-// Callers hold the lock.
+// of returns what is known about a pool; nil if nothing is. Callers hold the lock.
 func (m *memories) of(pool *infrav1.FooMachinePool) *poolMemory {
 	if known, ok := m.pools[client.ObjectKeyFromObject(pool)]; ok && known.pool == pool.UID {
 		return known
@@ -149,8 +148,8 @@ func (m *memories) recall(pool *infrav1.FooMachinePool) memory {
 	return memoryIn(pool)
 }
 
-// known reports whether this process has written or deleted anything for the pool, or seen in a
-// live read what another one deleted. Until then, its cache may be older than that.
+// known reports whether this process has written or deleted anything for the pool, or has seen in a
+// live read what another process deleted. Until then, the cache may be older than such a deletion.
 func (m *memories) known(pool *infrav1.FooMachinePool) bool {
 	m.lock.Lock()
 	defer m.lock.Unlock()

@@ -114,7 +114,7 @@ func TestAFailureCountsOnce(t *testing.T) {
 	g.Expect(once.Failures.Count).To(BeEquivalentTo(1))
 	g.Expect(once.Failures.Message).To(Equal("a has not joined"))
 	g.Expect(once.with(victims, current, epoch.Add(time.Hour))).To(Equal(once))
-	g.Expect(once.still([]member{with(working("a", "z1", 0), deleted)})).To(BeEmpty())
+	g.Expect(once.stillCounted([]member{with(working("a", "z1", 0), deleted)})).To(BeEmpty())
 }
 
 // While somebody else scales the pool, its size is remembered before a replacement changes it.

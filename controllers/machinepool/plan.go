@@ -84,7 +84,7 @@ func decide(s *scope) plan {
 	p.replicas = adoptedReplicas(s)
 	p.ensure = poolOrder(s, int32(d.size))
 	p.victims, p.next = d.victims, d.next
-	p.memory = memory{Failures: s.rules.failures, Counted: s.memory.still(s.members), Replicas: rememberedReplicas(s, d)}
+	p.memory = memory{Failures: s.rules.failures, Counted: s.memory.stillCounted(s.members), Replicas: rememberedReplicas(s, d)}
 	return p
 }
 
@@ -106,8 +106,8 @@ func rememberedReplicas(s *scope, d disruption) *int32 {
 }
 
 // decideDeletion deletes the members that have a FooMachine, each in the order that Cluster API
-// wants, and then the pool with the instances that have none. Machines follow their MachinePool
-// until the end: whoever waits for them may shorten how long their Nodes may take to drain.
+// wants, and then the pool with the instances that have none. Until the end, Machines get changes of
+// their MachinePool: whoever waits for them may shorten the time that their Nodes have to drain.
 func decideDeletion(s *scope) plan {
 	p := plan{memory: s.memory}
 	if s.machinePool != nil {

@@ -81,7 +81,7 @@ func applyOne(ctx context.Context, to client.Client, addon *extensionv1.Addon, w
 	return made, err
 }
 
-// applyObject applies an object, and replaces it by what the API server has.
+// applyObject applies an object, and replaces it with the API server's version of it.
 func applyObject(ctx context.Context, to client.Client, addon string, object *unstructured.Unstructured) error {
 	namespaced, err := to.IsObjectNamespaced(object)
 	if err != nil {

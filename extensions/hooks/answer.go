@@ -65,7 +65,7 @@ func (h Hooks) decide(ctx context.Context, call call) decision {
 	if len(h.tasks.wanted(call.hook, settings)) == 0 {
 		return decision{}
 	}
-	known, err := h.jobs.ask(ctx, call)
+	known, err := h.jobs.request(ctx, call)
 	if err != nil {
 		return unasked(ctx, call, err)
 	}

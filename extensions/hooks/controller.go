@@ -105,14 +105,13 @@ func rateLimiter() workqueue.TypedRateLimiter[reconcile.Request] {
 	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](backoffBase, backoffMax)
 }
 
-// clusterChanged passes Clusters that are new or have changed in a way that requires a new verdict
-// on their jobs.
+// clusterChanged passes Clusters that are new, and those whose jobs may now get another verdict.
 func clusterChanged() predicate.Predicate {
 	return predicate.Funcs{
 		UpdateFunc: func(update event.UpdateEvent) bool {
 			before, ok := update.ObjectOld.(*clusterv1.Cluster)
 			after, also := update.ObjectNew.(*clusterv1.Cluster)
-			return ok && also && judgedAnew(before, after)
+			return ok && also && verdictMayChange(before, after)
 		},
 		DeleteFunc: func(event.DeleteEvent) bool { return false },
 	}

@@ -243,9 +243,9 @@ func TestACallNeedsTheSettingsOfAnExtensionConfig(t *testing.T) {
 	g.Expect(configOf(ctx, live, given)).To(Equal("foo"), "the first one")
 	g.Expect(configOf(ctx, live, map[string]string{})).To(Equal("plain"))
 
-	ledger, asked := ledger{cached: live, client: live, clock: clock.RealClock{}}, upgradeOf(cluster)
+	stored, asked := store{cached: live, client: live, clock: clock.RealClock{}}, upgradeOf(cluster)
 	asked.settings = map[string]string{"smokeChecks": "Enabled", "more": "x"}
-	_, err := ledger.ask(ctx, asked)
+	_, err := stored.request(ctx, asked)
 	g.Expect(err).To(MatchError(errUnregistered))
 	jobs := &extensionv1.HookJobList{}
 	g.Expect(live.List(ctx, jobs)).To(Succeed())
@@ -258,12 +258,12 @@ func TestExtensionConfigsHaveTheirOwnJobs(t *testing.T) {
 	ctx := context.Background()
 	one, other := map[string]string{"smokeChecks": "Enabled"}, map[string]string{"smokeChecks": "Enabled", "smokeChecksTimeout": "1m"}
 	live, task := management(g, cluster, registration("one", one), registration("other", other)), &recorder{}
-	ledger := ledger{cached: live, client: live, clock: clock.RealClock{}}
+	stored := store{cached: live, client: live, clock: clock.RealClock{}}
 	doing := newWorker(live, live, Tasks{BeforeControlPlaneUpgrade: {task}})
 	for _, settings := range []map[string]string{one, other, one, other} {
 		asked := upgradeOf(cluster)
 		asked.settings = settings
-		job, err := ledger.ask(ctx, asked)
+		job, err := stored.request(ctx, asked)
 		g.Expect(err).NotTo(HaveOccurred())
 		reconcileJob(g, doing, job)
 	}
@@ -280,13 +280,13 @@ func TestAnOutdatedResultIsNotUsed(t *testing.T) {
 	ctx := context.Background()
 	live, task := management(g, cluster, registration("foo", map[string]string{"smokeChecks": "Enabled"})), &recorder{}
 	now := clocktesting.NewFakePassiveClock(time.Now().Truncate(time.Second))
-	ledger := ledger{cached: live, client: live, clock: now}
+	stored := store{cached: live, client: live, clock: now}
 	doing := newWorker(live, live, Tasks{BeforeControlPlaneUpgrade: {task}})
 	doing.clock = now
 	asked := upgradeOf(cluster)
 	asked.settings = map[string]string{"smokeChecks": "Enabled"}
 	call := func() *extensionv1.HookJob {
-		job, err := ledger.ask(ctx, asked)
+		job, err := stored.request(ctx, asked)
 		g.Expect(err).NotTo(HaveOccurred())
 		_, err = doing.Reconcile(ctx, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(job)})
 		g.Expect(err).NotTo(HaveOccurred())
@@ -317,7 +317,7 @@ func TestWhatWasDoneBeforeADeletionIsNotRepeated(t *testing.T) {
 	job := newJob(asked, "foo", now.Add(-time.Hour))
 	job.Status = statusOf(job, Outcome{Done: true}, now.Add(-2*validity))
 	live := management(g, cluster, job, registration("foo", asked.settings))
-	known, err := ledger{cached: live, client: live, clock: clocktesting.NewFakePassiveClock(now)}.ask(ctx, asked)
+	known, err := store{cached: live, client: live, clock: clocktesting.NewFakePassiveClock(now)}.request(ctx, asked)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(known.IsCompleted()).To(BeTrue())
 	g.Expect(known.Spec.Attempt).To(BeEquivalentTo(1))
@@ -327,10 +327,10 @@ func TestThePlanOfAJobChanges(t *testing.T) {
 	g := NewWithT(t)
 	ctx := context.Background()
 	live := management(g, registration("foo", nil))
-	ledger, asked := ledger{cached: live, client: live, clock: clock.RealClock{}}, upgradeOf(cluster)
+	stored, asked := store{cached: live, client: live, clock: clock.RealClock{}}, upgradeOf(cluster)
 	for _, version := range []string{"v1.36.3", "v1.37.0"} {
 		asked.steps = []runtimehooksv1.UpgradeStepInfo{{Version: version}}
-		_, err := ledger.ask(ctx, asked)
+		_, err := stored.request(ctx, asked)
 		g.Expect(err).NotTo(HaveOccurred())
 		jobs := &extensionv1.HookJobList{}
 		g.Expect(live.List(ctx, jobs)).To(Succeed())

@@ -37,14 +37,14 @@ func Names() []string {
 // Hooks holds the handlers of the lifecycle hooks, in the form that Cluster API's extension server
 // expects.
 type Hooks struct {
-	jobs  ledger
+	jobs  store
 	tasks Tasks
 }
 
 // New returns the handlers. They read from the cache, so that repeated calls cost no requests, and
 // write with the client. A hook without tasks does nothing.
 func New(cached client.Reader, writer client.Client, tasks Tasks) Hooks {
-	return Hooks{jobs: ledger{cached: cached, client: writer, clock: clock.RealClock{}}, tasks: tasks}
+	return Hooks{jobs: store{cached: cached, client: writer, clock: clock.RealClock{}}, tasks: tasks}
 }
 
 // call is a call of a hook.

@@ -235,7 +235,7 @@ func judge(job *extensionv1.HookJob, cluster *clusterv1.Cluster) verdict {
 	if note := misplaced(spec.Hook, cluster); note != nil {
 		return verdict{note: note}
 	}
-	// If the hook is still about this step, its next call brings the plan for the other
+	// If this step is still needed, the hook's next call brings the plan for the other
 	// version.
 	if len(spec.Plan) > 0 && !slices.Contains(spec.Plan, cluster.Spec.Topology.Version) {
 		return verdict{note: restBecause("the topology has version %s, which this upgrade does not lead to", cluster.Spec.Topology.Version)}
@@ -262,9 +262,8 @@ func Owns(cluster *clusterv1.Cluster, job *extensionv1.HookJob) bool {
 	return slices.ContainsFunc(job.OwnerReferences, func(owner metav1.OwnerReference) bool { return owner.UID == cluster.UID })
 }
 
-// judgedAnew reports whether a Cluster changed in anything that the verdict on its jobs may depend
-// on.
-func judgedAnew(before, after *clusterv1.Cluster) bool {
+// verdictMayChange reports whether a Cluster has changed in something that judge looks at.
+func verdictMayChange(before, after *clusterv1.Cluster) bool {
 	return before.Annotations[SkipAnnotation] != after.Annotations[SkipAnnotation] ||
 		before.Spec.Topology.Version != after.Spec.Topology.Version ||
 		before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||

@@ -13,7 +13,7 @@
 // let through, or that already has its objects, may still create what its topology asks for and the
 // cloud does not show under its name. So a promise survives restarts, and ends once the instances
 // exist or the Cluster is gone. A single process decides about one Cluster at a time. It remembers
-// which Clusters it let through, because the ledger of jobs may not show them yet.
+// which Clusters it let through, because their jobs may not be recorded as completed yet.
 //
 // Limits:
 //   - The effect of external patches of another program is unknown. Machines of a class that has

@@ -64,7 +64,7 @@ var _ = Describe("A new Cluster", func() {
 
 		record(ctx, winner)
 		restarted := newTask(clouds{"": five})
-		Expect(run(ctx, restarted, loser).Message).To(Equal(promised), "the ledger remembers")
+		Expect(run(ctx, restarted, loser).Message).To(Equal(promised), "its completed job says so")
 		makeInstances(ctx, five, 2, winner)
 		Expect(run(ctx, restarted, loser).Message).To(Equal("waiting for room in the quota: instances: wants 3, 2 of 5 used, 1 reserved for other Clusters"))
 		makeInstances(ctx, five, 3, winner)

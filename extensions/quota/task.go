@@ -52,8 +52,8 @@ type task struct {
 	Options
 
 	mu sync.Mutex
-	// granted are the Clusters that this process let through, which the ledger may not show
-	// yet.
+	// granted are the Clusters that this process let through. Their jobs may not be recorded as
+	// completed yet.
 	granted map[types.UID]bool
 }
 

@@ -75,50 +75,50 @@ func messageOf(job *extensionv1.HookJob) string {
 	return condition.Message
 }
 
-// ledger records jobs. It is safe for concurrent use, even by several processes.
-type ledger struct {
+// store stores jobs. It is safe for concurrent use, even by several processes.
+type store struct {
 	cached client.Reader
 	client client.Client
 	clock  clock.PassiveClock
 }
 
-// ask returns the job that a call requests. It creates a new job, begins a new attempt of an
+// request returns the job that a call requests. It creates a new job, begins a new attempt of an
 // outdated one, and updates the plan. It fails if no ExtensionConfig has the settings of the call,
 // because anybody may be the caller.
-func (l ledger) ask(ctx context.Context, call call) (*extensionv1.HookJob, error) {
-	config, err := configOf(ctx, l.cached, call.settings)
+func (s store) request(ctx context.Context, call call) (*extensionv1.HookJob, error) {
+	config, err := configOf(ctx, s.cached, call.settings)
 	if err != nil {
 		return nil, err
 	}
-	asked, known := newJob(call, config, l.clock.Now()), &extensionv1.HookJob{}
-	err = l.cached.Get(ctx, client.ObjectKeyFromObject(asked), known)
+	requested, known := newJob(call, config, s.clock.Now()), &extensionv1.HookJob{}
+	err = s.cached.Get(ctx, client.ObjectKeyFromObject(requested), known)
 	if apierrors.IsNotFound(err) {
 		// Another replica, or an earlier call that the cache has not seen yet, may have
 		// created it first.
-		if err := l.client.Create(ctx, asked.DeepCopy(), FieldOwner); err != nil && !apierrors.IsAlreadyExists(err) {
+		if err := s.client.Create(ctx, requested.DeepCopy(), FieldOwner); err != nil && !apierrors.IsAlreadyExists(err) {
 			return nil, fmt.Errorf("creating the HookJob: %w", err)
 		}
-		return asked, nil
+		return requested, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the HookJob: %w", err)
 	}
-	return l.update(ctx, asked, known)
+	return s.update(ctx, requested, known)
 }
 
 // update updates what may change in a known job.
-func (l ledger) update(ctx context.Context, asked, known *extensionv1.HookJob) (*extensionv1.HookJob, error) {
+func (s store) update(ctx context.Context, requested, known *extensionv1.HookJob) (*extensionv1.HookJob, error) {
 	changed := known.DeepCopy()
-	changed.Spec.Plan = asked.Spec.Plan
-	if outdated(known, l.clock.Now()) {
+	changed.Spec.Plan = requested.Spec.Plan
+	if outdated(known, s.clock.Now()) {
 		changed.Spec.Attempt++
-		changed.Spec.RequestTime = asked.Spec.RequestTime
+		changed.Spec.RequestTime = requested.Spec.RequestTime
 	}
 	if equality.Semantic.DeepEqual(changed.Spec, known.Spec) {
 		return known, nil
 	}
 	result := changed.DeepCopy()
-	err := l.client.Patch(ctx, changed, client.MergeFromWithOptions(known, client.MergeFromWithOptimisticLock{}), FieldOwner)
+	err := s.client.Patch(ctx, changed, client.MergeFromWithOptions(known, client.MergeFromWithOptimisticLock{}), FieldOwner)
 	// After a conflict, the next call sees what somebody else has changed.
 	if err != nil && !apierrors.IsConflict(err) {
 		return nil, fmt.Errorf("updating the HookJob: %w", err)
