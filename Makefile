@@ -195,16 +195,16 @@ CONVERSION_GEN = $(TOOLS)/conversion-gen --go-header-file=hack/boilerplate.go.tx
 generate: prerequisites contract-page $(CONTROLLER_GEN) $(TOOLS)/conversion-gen $(TOOLS)/crd-ref-docs ## Write deepcopy and conversion functions, CRDs, RBAC roles, webhook configurations, and the pages of docs/ that are generated
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
 	$(CONVERSION_GEN) ./webhooks/conversion/controlplane ./webhooks/conversion/infrastructure
-	$(CONTROLLER_GEN) crd:crdVersions=v1 paths=./api/v1beta1/controlplane paths=./api/v1beta2/controlplane output:crd:dir=config/crd/control-plane/bases
-	$(CONTROLLER_GEN) crd:crdVersions=v1 paths=./api/v1beta1/infrastructure paths=./api/v1beta2/infrastructure output:crd:dir=config/crd/infrastructure/bases
-	$(CONTROLLER_GEN) crd:crdVersions=v1 paths=./api/v1alpha1/... output:crd:dir=config/crd/runtime-extension/bases
+	$(CONTROLLER_GEN) crd:crdVersions=v1 paths=./api/controlplane/v1beta1 paths=./api/controlplane/v1beta2 output:crd:dir=config/crd/control-plane/bases
+	$(CONTROLLER_GEN) crd:crdVersions=v1 paths=./api/infrastructure/v1beta1 paths=./api/infrastructure/v1beta2 output:crd:dir=config/crd/infrastructure/bases
+	$(CONTROLLER_GEN) crd:crdVersions=v1 paths=./api/extension/... output:crd:dir=config/crd/runtime-extension/bases
 	$(CONTROLLER_GEN) rbac:roleName=foo-manager paths=./controllers/... output:rbac:dir=config/default
 	$(CONTROLLER_GEN) rbac:roleName=foo-manager paths=./controllers/controlplane/... paths=./controllers/crdmigration/controlplane/... output:rbac:dir=config/control-plane
 	$(CONTROLLER_GEN) rbac:roleName=foo-manager paths=./controllers/cluster/... paths=./controllers/clusteridentity/... paths=./controllers/machine/... paths=./controllers/machinepool/... paths=./controllers/machinetemplate/... paths=./controllers/crdmigration/infrastructure/... output:rbac:dir=config/infrastructure
 	$(CONTROLLER_GEN) rbac:roleName=foo-manager paths=./extensions/... output:rbac:dir=config/runtime-extension
 	$(CONTROLLER_GEN) webhook paths=./webhooks/admission/controlplane/... output:webhook:dir=config/webhook/control-plane
 	$(CONTROLLER_GEN) webhook paths=./webhooks/admission/infrastructure/... output:webhook:dir=config/webhook/infrastructure
-	$(TOOLS)/crd-ref-docs --source-path=api/v1beta2 --config=hack/api-reference.yaml --renderer=markdown --output-path=docs/api.md --log-level=ERROR
+	$(TOOLS)/crd-ref-docs --source-path=api --config=hack/api-reference.yaml --renderer=markdown --output-path=docs/api.md --log-level=ERROR
 	go run ./hack/docs
 	for program in foo foocloud; do FOO_CLOUD_ENDPOINT= FOO_CLOUD_TOKEN_FILE= FOO_CLOUD_CA_FILE= go run ./cmd/$$program reference > $(BIN)/$$program.md && mv $(BIN)/$$program.md docs/commands/ || exit 1; done
 
@@ -460,8 +460,8 @@ $(TOOLS)/crane: hack/tools/release.mod
 $(TOOLS)/crd-ref-docs: hack/tools/refdocs.mod
 	$(TOOL_BUILD) -modfile=refdocs.mod -o $@ github.com/elastic/crd-ref-docs
 
-$(TOOLS)/conversion-gen: hack/tools/generate.mod hack/tools/conversion-gen/main.go
-	$(TOOL_BUILD) -modfile=generate.mod -o $@ ./conversion-gen
+$(TOOLS)/conversion-gen: hack/tools/generate.mod
+	$(TOOL_BUILD) -modfile=generate.mod -o $@ k8s.io/code-generator/cmd/conversion-gen
 
 $(TOOLS)/golangci-lint: hack/tools/lint.mod
 	$(TOOL_BUILD) -modfile=lint.mod -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint

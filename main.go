@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	ctrlmanager "sigs.k8s.io/controller-runtime/pkg/manager"
 
-	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta2"
 	clustercontroller "github.com/capfoo/cluster-api-provider-foo/controllers/cluster"
 	identitycontroller "github.com/capfoo/cluster-api-provider-foo/controllers/clusteridentity"
 	controlplanecontroller "github.com/capfoo/cluster-api-provider-foo/controllers/controlplane"

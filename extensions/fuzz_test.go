@@ -16,7 +16,7 @@ import (
 	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
-	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/v1alpha1/extension"
+	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/extension/v1alpha1"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 

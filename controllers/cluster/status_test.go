@@ -12,7 +12,7 @@ import (
 
 	"sigs.k8s.io/cluster-api/util/conditions"
 
-	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta2"
 )
 
 func TestKubeconfigWait(t *testing.T) {

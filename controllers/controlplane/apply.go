@@ -23,7 +23,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/annotations"
 	"sigs.k8s.io/cluster-api/util/collections"
 
-	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/controlplane/v1beta2"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )

@@ -20,7 +20,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/v1alpha1/extension"
+	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/extension/v1alpha1"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 

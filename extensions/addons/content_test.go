@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
-	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/v1alpha1/extension"
+	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/extension/v1alpha1"
 )
 
 // addonOf returns an add-on with variants in pairs of a range of versions and a template.

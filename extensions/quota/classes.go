@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/cluster-api/core/reconcilers/topology/cluster/patches/variables"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta2"
 )
 
 // Patch answers the hook GeneratePatches.

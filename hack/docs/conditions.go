@@ -36,8 +36,8 @@ type conditionValue struct {
 // conditionsPage returns the page with all conditions and reasons.
 func conditionsPage(root string) ([]byte, error) {
 	parts := []conditionPart{
-		{Title: "FooControlPlane", folder: "./api/v1beta2/controlplane"}, {Title: "Infrastructure", folder: "./api/v1beta2/infrastructure"},
-		{Title: "Runtime extension", folder: "./api/v1alpha1/extension"},
+		{Title: "FooControlPlane", folder: "./api/controlplane/v1beta2"}, {Title: "Infrastructure", folder: "./api/infrastructure/v1beta2"},
+		{Title: "Runtime extension", folder: "./api/extension/v1alpha1"},
 	}
 	for i := range parts {
 		if err := parts[i].load(root); err != nil {

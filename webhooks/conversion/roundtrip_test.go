@@ -18,10 +18,10 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	conversionutil "sigs.k8s.io/cluster-api/util/conversion"
 
-	controlplanev1beta1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta1/controlplane"
-	infrav1beta1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta1/infrastructure"
-	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
-	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	controlplanev1beta1 "github.com/capfoo/cluster-api-provider-foo/api/controlplane/v1beta1"
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/controlplane/v1beta2"
+	infrav1beta1 "github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta1"
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta2"
 )
 
 func hubControlPlane() *controlplanev1.FooControlPlane {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/controlplane/v1beta2"
 	"github.com/capfoo/cluster-api-provider-foo/internal/controlplanerules"
 )
 

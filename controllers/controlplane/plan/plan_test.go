@@ -9,7 +9,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/controlplane/v1beta2"
 )
 
 const testVersion = "v1.36.3"

@@ -10,7 +10,7 @@ import (
 
 	"github.com/blang/semver/v4"
 
-	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/controlplane/v1beta2"
 	"github.com/capfoo/cluster-api-provider-foo/internal/controlplanerules"
 )
 

@@ -10,7 +10,7 @@ package infrastructure
 import (
 	"sigs.k8s.io/cluster-api/controllers/crdmigrator"
 
-	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta2"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/crdmigration"
 )
 

@@ -49,7 +49,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/v1alpha1/extension"
+	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/extension/v1alpha1"
 	"github.com/capfoo/cluster-api-provider-foo/extensions"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"

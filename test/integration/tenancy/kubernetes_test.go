@@ -21,7 +21,7 @@ import (
 
 	utilyaml "sigs.k8s.io/cluster-api/util/yaml"
 
-	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta2"
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/internal/infratest"
 	"github.com/capfoo/cluster-api-provider-foo/internal/kustomize"

@@ -9,7 +9,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta2"
 )
 
 // Names become host names. Existing objects with longer names can still be changed and deleted.

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	webhookconversion "sigs.k8s.io/controller-runtime/pkg/webhook/conversion"
 
-	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta2"
 	"github.com/capfoo/cluster-api-provider-foo/webhooks/admission"
 	"github.com/capfoo/cluster-api-provider-foo/webhooks/conversion"
 )

@@ -11,8 +11,8 @@ package controlplane
 import (
 	unsafe "unsafe"
 
-	v1beta1controlplane "github.com/capfoo/cluster-api-provider-foo/api/v1beta1/controlplane"
-	v1beta2controlplane "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	v1beta1 "github.com/capfoo/cluster-api-provider-foo/api/controlplane/v1beta1"
+	v1beta2 "github.com/capfoo/cluster-api-provider-foo/api/controlplane/v1beta2"
 	legacy "github.com/capfoo/cluster-api-provider-foo/webhooks/conversion/legacy"
 	corev1 "k8s.io/api/core/v1"
 	v1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,8 +20,8 @@ import (
 	runtime "k8s.io/apimachinery/pkg/runtime"
 	kubeadmv1beta1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta1"
 	kubeadmv1beta2 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
-	v1beta1 "sigs.k8s.io/cluster-api/api/core/v1beta1"
-	v1beta2 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	corev1beta1 "sigs.k8s.io/cluster-api/api/core/v1beta1"
+	corev1beta2 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
 func init() {
@@ -31,98 +31,98 @@ func init() {
 // RegisterConversions adds conversion functions to the given scheme.
 // Public to allow building arbitrary schemes.
 func RegisterConversions(s *runtime.Scheme) error {
-	if err := s.AddGeneratedConversionFunc((*v1beta1controlplane.FooControlPlane)(nil), (*v1beta2controlplane.FooControlPlane)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooControlPlane_To_v1beta2_FooControlPlane(a.(*v1beta1controlplane.FooControlPlane), b.(*v1beta2controlplane.FooControlPlane), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta1.FooControlPlane)(nil), (*v1beta2.FooControlPlane)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooControlPlane_To_v1beta2_FooControlPlane(a.(*v1beta1.FooControlPlane), b.(*v1beta2.FooControlPlane), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta1controlplane.FooControlPlaneList)(nil), (*v1beta2controlplane.FooControlPlaneList)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooControlPlaneList_To_v1beta2_FooControlPlaneList(a.(*v1beta1controlplane.FooControlPlaneList), b.(*v1beta2controlplane.FooControlPlaneList), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta1.FooControlPlaneList)(nil), (*v1beta2.FooControlPlaneList)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooControlPlaneList_To_v1beta2_FooControlPlaneList(a.(*v1beta1.FooControlPlaneList), b.(*v1beta2.FooControlPlaneList), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta2controlplane.FooControlPlaneList)(nil), (*v1beta1controlplane.FooControlPlaneList)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooControlPlaneList_To_v1beta1_FooControlPlaneList(a.(*v1beta2controlplane.FooControlPlaneList), b.(*v1beta1controlplane.FooControlPlaneList), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta2.FooControlPlaneList)(nil), (*v1beta1.FooControlPlaneList)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooControlPlaneList_To_v1beta1_FooControlPlaneList(a.(*v1beta2.FooControlPlaneList), b.(*v1beta1.FooControlPlaneList), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta1controlplane.FooControlPlaneTemplate)(nil), (*v1beta2controlplane.FooControlPlaneTemplate)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooControlPlaneTemplate_To_v1beta2_FooControlPlaneTemplate(a.(*v1beta1controlplane.FooControlPlaneTemplate), b.(*v1beta2controlplane.FooControlPlaneTemplate), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta1.FooControlPlaneTemplate)(nil), (*v1beta2.FooControlPlaneTemplate)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooControlPlaneTemplate_To_v1beta2_FooControlPlaneTemplate(a.(*v1beta1.FooControlPlaneTemplate), b.(*v1beta2.FooControlPlaneTemplate), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta2controlplane.FooControlPlaneTemplate)(nil), (*v1beta1controlplane.FooControlPlaneTemplate)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooControlPlaneTemplate_To_v1beta1_FooControlPlaneTemplate(a.(*v1beta2controlplane.FooControlPlaneTemplate), b.(*v1beta1controlplane.FooControlPlaneTemplate), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta2.FooControlPlaneTemplate)(nil), (*v1beta1.FooControlPlaneTemplate)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooControlPlaneTemplate_To_v1beta1_FooControlPlaneTemplate(a.(*v1beta2.FooControlPlaneTemplate), b.(*v1beta1.FooControlPlaneTemplate), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta1controlplane.FooControlPlaneTemplateList)(nil), (*v1beta2controlplane.FooControlPlaneTemplateList)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooControlPlaneTemplateList_To_v1beta2_FooControlPlaneTemplateList(a.(*v1beta1controlplane.FooControlPlaneTemplateList), b.(*v1beta2controlplane.FooControlPlaneTemplateList), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta1.FooControlPlaneTemplateList)(nil), (*v1beta2.FooControlPlaneTemplateList)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooControlPlaneTemplateList_To_v1beta2_FooControlPlaneTemplateList(a.(*v1beta1.FooControlPlaneTemplateList), b.(*v1beta2.FooControlPlaneTemplateList), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta2controlplane.FooControlPlaneTemplateList)(nil), (*v1beta1controlplane.FooControlPlaneTemplateList)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooControlPlaneTemplateList_To_v1beta1_FooControlPlaneTemplateList(a.(*v1beta2controlplane.FooControlPlaneTemplateList), b.(*v1beta1controlplane.FooControlPlaneTemplateList), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta2.FooControlPlaneTemplateList)(nil), (*v1beta1.FooControlPlaneTemplateList)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooControlPlaneTemplateList_To_v1beta1_FooControlPlaneTemplateList(a.(*v1beta2.FooControlPlaneTemplateList), b.(*v1beta1.FooControlPlaneTemplateList), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta1controlplane.FooControlPlaneTemplateResource)(nil), (*v1beta2controlplane.FooControlPlaneTemplateResource)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooControlPlaneTemplateResource_To_v1beta2_FooControlPlaneTemplateResource(a.(*v1beta1controlplane.FooControlPlaneTemplateResource), b.(*v1beta2controlplane.FooControlPlaneTemplateResource), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta1.FooControlPlaneTemplateResource)(nil), (*v1beta2.FooControlPlaneTemplateResource)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooControlPlaneTemplateResource_To_v1beta2_FooControlPlaneTemplateResource(a.(*v1beta1.FooControlPlaneTemplateResource), b.(*v1beta2.FooControlPlaneTemplateResource), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta2controlplane.FooControlPlaneTemplateResource)(nil), (*v1beta1controlplane.FooControlPlaneTemplateResource)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooControlPlaneTemplateResource_To_v1beta1_FooControlPlaneTemplateResource(a.(*v1beta2controlplane.FooControlPlaneTemplateResource), b.(*v1beta1controlplane.FooControlPlaneTemplateResource), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta2.FooControlPlaneTemplateResource)(nil), (*v1beta1.FooControlPlaneTemplateResource)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooControlPlaneTemplateResource_To_v1beta1_FooControlPlaneTemplateResource(a.(*v1beta2.FooControlPlaneTemplateResource), b.(*v1beta1.FooControlPlaneTemplateResource), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta1controlplane.FooControlPlaneTemplateSpec)(nil), (*v1beta2controlplane.FooControlPlaneTemplateSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooControlPlaneTemplateSpec_To_v1beta2_FooControlPlaneTemplateSpec(a.(*v1beta1controlplane.FooControlPlaneTemplateSpec), b.(*v1beta2controlplane.FooControlPlaneTemplateSpec), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta1.FooControlPlaneTemplateSpec)(nil), (*v1beta2.FooControlPlaneTemplateSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooControlPlaneTemplateSpec_To_v1beta2_FooControlPlaneTemplateSpec(a.(*v1beta1.FooControlPlaneTemplateSpec), b.(*v1beta2.FooControlPlaneTemplateSpec), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta2controlplane.FooControlPlaneTemplateSpec)(nil), (*v1beta1controlplane.FooControlPlaneTemplateSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooControlPlaneTemplateSpec_To_v1beta1_FooControlPlaneTemplateSpec(a.(*v1beta2controlplane.FooControlPlaneTemplateSpec), b.(*v1beta1controlplane.FooControlPlaneTemplateSpec), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta2.FooControlPlaneTemplateSpec)(nil), (*v1beta1.FooControlPlaneTemplateSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooControlPlaneTemplateSpec_To_v1beta1_FooControlPlaneTemplateSpec(a.(*v1beta2.FooControlPlaneTemplateSpec), b.(*v1beta1.FooControlPlaneTemplateSpec), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*v1.Condition)(nil), (*v1beta1.Condition)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1_Condition_To_v1beta1_Condition(a.(*v1.Condition), b.(*v1beta1.Condition), scope)
+	if err := s.AddConversionFunc((*v1.Condition)(nil), (*corev1beta1.Condition)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1_Condition_To_v1beta1_Condition(a.(*v1.Condition), b.(*corev1beta1.Condition), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*corev1.ObjectReference)(nil), (*v1beta2.ContractVersionedObjectReference)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1_ObjectReference_To_v1beta2_ContractVersionedObjectReference(a.(*corev1.ObjectReference), b.(*v1beta2.ContractVersionedObjectReference), scope)
+	if err := s.AddConversionFunc((*corev1.ObjectReference)(nil), (*corev1beta2.ContractVersionedObjectReference)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1_ObjectReference_To_v1beta2_ContractVersionedObjectReference(a.(*corev1.ObjectReference), b.(*corev1beta2.ContractVersionedObjectReference), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*v1beta1.Condition)(nil), (*v1.Condition)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_Condition_To_v1_Condition(a.(*v1beta1.Condition), b.(*v1.Condition), scope)
+	if err := s.AddConversionFunc((*corev1beta1.Condition)(nil), (*v1.Condition)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_Condition_To_v1_Condition(a.(*corev1beta1.Condition), b.(*v1.Condition), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*v1beta1controlplane.FooControlPlaneMachineTemplate)(nil), (*v1beta2controlplane.FooControlPlaneMachineTemplate)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooControlPlaneMachineTemplate_To_v1beta2_FooControlPlaneMachineTemplate(a.(*v1beta1controlplane.FooControlPlaneMachineTemplate), b.(*v1beta2controlplane.FooControlPlaneMachineTemplate), scope)
+	if err := s.AddConversionFunc((*v1beta1.FooControlPlaneMachineTemplate)(nil), (*v1beta2.FooControlPlaneMachineTemplate)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooControlPlaneMachineTemplate_To_v1beta2_FooControlPlaneMachineTemplate(a.(*v1beta1.FooControlPlaneMachineTemplate), b.(*v1beta2.FooControlPlaneMachineTemplate), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*v1beta1controlplane.FooControlPlaneSpec)(nil), (*v1beta2controlplane.FooControlPlaneSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooControlPlaneSpec_To_v1beta2_FooControlPlaneSpec(a.(*v1beta1controlplane.FooControlPlaneSpec), b.(*v1beta2controlplane.FooControlPlaneSpec), scope)
+	if err := s.AddConversionFunc((*v1beta1.FooControlPlaneSpec)(nil), (*v1beta2.FooControlPlaneSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooControlPlaneSpec_To_v1beta2_FooControlPlaneSpec(a.(*v1beta1.FooControlPlaneSpec), b.(*v1beta2.FooControlPlaneSpec), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*v1beta1controlplane.FooControlPlaneStatus)(nil), (*v1beta2controlplane.FooControlPlaneStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooControlPlaneStatus_To_v1beta2_FooControlPlaneStatus(a.(*v1beta1controlplane.FooControlPlaneStatus), b.(*v1beta2controlplane.FooControlPlaneStatus), scope)
+	if err := s.AddConversionFunc((*v1beta1.FooControlPlaneStatus)(nil), (*v1beta2.FooControlPlaneStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooControlPlaneStatus_To_v1beta2_FooControlPlaneStatus(a.(*v1beta1.FooControlPlaneStatus), b.(*v1beta2.FooControlPlaneStatus), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*v1beta1controlplane.FooControlPlaneTemplateMachineTemplate)(nil), (*v1beta2controlplane.FooControlPlaneTemplateMachineTemplate)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooControlPlaneTemplateMachineTemplate_To_v1beta2_FooControlPlaneTemplateMachineTemplate(a.(*v1beta1controlplane.FooControlPlaneTemplateMachineTemplate), b.(*v1beta2controlplane.FooControlPlaneTemplateMachineTemplate), scope)
+	if err := s.AddConversionFunc((*v1beta1.FooControlPlaneTemplateMachineTemplate)(nil), (*v1beta2.FooControlPlaneTemplateMachineTemplate)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooControlPlaneTemplateMachineTemplate_To_v1beta2_FooControlPlaneTemplateMachineTemplate(a.(*v1beta1.FooControlPlaneTemplateMachineTemplate), b.(*v1beta2.FooControlPlaneTemplateMachineTemplate), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*v1beta1controlplane.FooControlPlaneTemplateResourceSpec)(nil), (*v1beta2controlplane.FooControlPlaneTemplateResourceSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooControlPlaneTemplateResourceSpec_To_v1beta2_FooControlPlaneTemplateResourceSpec(a.(*v1beta1controlplane.FooControlPlaneTemplateResourceSpec), b.(*v1beta2controlplane.FooControlPlaneTemplateResourceSpec), scope)
+	if err := s.AddConversionFunc((*v1beta1.FooControlPlaneTemplateResourceSpec)(nil), (*v1beta2.FooControlPlaneTemplateResourceSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooControlPlaneTemplateResourceSpec_To_v1beta2_FooControlPlaneTemplateResourceSpec(a.(*v1beta1.FooControlPlaneTemplateResourceSpec), b.(*v1beta2.FooControlPlaneTemplateResourceSpec), scope)
 	}); err != nil {
 		return err
 	}
@@ -131,38 +131,38 @@ func RegisterConversions(s *runtime.Scheme) error {
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*v1beta1controlplane.LastRemediationStatus)(nil), (*v1beta2controlplane.LastRemediationStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_LastRemediationStatus_To_v1beta2_LastRemediationStatus(a.(*v1beta1controlplane.LastRemediationStatus), b.(*v1beta2controlplane.LastRemediationStatus), scope)
+	if err := s.AddConversionFunc((*v1beta1.LastRemediationStatus)(nil), (*v1beta2.LastRemediationStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_LastRemediationStatus_To_v1beta2_LastRemediationStatus(a.(*v1beta1.LastRemediationStatus), b.(*v1beta2.LastRemediationStatus), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*v1beta2controlplane.FooControlPlaneMachineTemplate)(nil), (*v1beta1controlplane.FooControlPlaneMachineTemplate)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooControlPlaneMachineTemplate_To_v1beta1_FooControlPlaneMachineTemplate(a.(*v1beta2controlplane.FooControlPlaneMachineTemplate), b.(*v1beta1controlplane.FooControlPlaneMachineTemplate), scope)
+	if err := s.AddConversionFunc((*v1beta2.FooControlPlaneMachineTemplate)(nil), (*v1beta1.FooControlPlaneMachineTemplate)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooControlPlaneMachineTemplate_To_v1beta1_FooControlPlaneMachineTemplate(a.(*v1beta2.FooControlPlaneMachineTemplate), b.(*v1beta1.FooControlPlaneMachineTemplate), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*v1beta2controlplane.FooControlPlaneSpec)(nil), (*v1beta1controlplane.FooControlPlaneSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooControlPlaneSpec_To_v1beta1_FooControlPlaneSpec(a.(*v1beta2controlplane.FooControlPlaneSpec), b.(*v1beta1controlplane.FooControlPlaneSpec), scope)
+	if err := s.AddConversionFunc((*v1beta2.FooControlPlaneSpec)(nil), (*v1beta1.FooControlPlaneSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooControlPlaneSpec_To_v1beta1_FooControlPlaneSpec(a.(*v1beta2.FooControlPlaneSpec), b.(*v1beta1.FooControlPlaneSpec), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*v1beta2controlplane.FooControlPlaneStatus)(nil), (*v1beta1controlplane.FooControlPlaneStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooControlPlaneStatus_To_v1beta1_FooControlPlaneStatus(a.(*v1beta2controlplane.FooControlPlaneStatus), b.(*v1beta1controlplane.FooControlPlaneStatus), scope)
+	if err := s.AddConversionFunc((*v1beta2.FooControlPlaneStatus)(nil), (*v1beta1.FooControlPlaneStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooControlPlaneStatus_To_v1beta1_FooControlPlaneStatus(a.(*v1beta2.FooControlPlaneStatus), b.(*v1beta1.FooControlPlaneStatus), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*v1beta2controlplane.FooControlPlaneTemplateMachineTemplate)(nil), (*v1beta1controlplane.FooControlPlaneTemplateMachineTemplate)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooControlPlaneTemplateMachineTemplate_To_v1beta1_FooControlPlaneTemplateMachineTemplate(a.(*v1beta2controlplane.FooControlPlaneTemplateMachineTemplate), b.(*v1beta1controlplane.FooControlPlaneTemplateMachineTemplate), scope)
+	if err := s.AddConversionFunc((*v1beta2.FooControlPlaneTemplateMachineTemplate)(nil), (*v1beta1.FooControlPlaneTemplateMachineTemplate)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooControlPlaneTemplateMachineTemplate_To_v1beta1_FooControlPlaneTemplateMachineTemplate(a.(*v1beta2.FooControlPlaneTemplateMachineTemplate), b.(*v1beta1.FooControlPlaneTemplateMachineTemplate), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*v1beta2controlplane.FooControlPlaneTemplateResourceSpec)(nil), (*v1beta1controlplane.FooControlPlaneTemplateResourceSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooControlPlaneTemplateResourceSpec_To_v1beta1_FooControlPlaneTemplateResourceSpec(a.(*v1beta2controlplane.FooControlPlaneTemplateResourceSpec), b.(*v1beta1controlplane.FooControlPlaneTemplateResourceSpec), scope)
+	if err := s.AddConversionFunc((*v1beta2.FooControlPlaneTemplateResourceSpec)(nil), (*v1beta1.FooControlPlaneTemplateResourceSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooControlPlaneTemplateResourceSpec_To_v1beta1_FooControlPlaneTemplateResourceSpec(a.(*v1beta2.FooControlPlaneTemplateResourceSpec), b.(*v1beta1.FooControlPlaneTemplateResourceSpec), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*v1beta2controlplane.FooControlPlane)(nil), (*v1beta1controlplane.FooControlPlane)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooControlPlane_To_v1beta1_FooControlPlane(a.(*v1beta2controlplane.FooControlPlane), b.(*v1beta1controlplane.FooControlPlane), scope)
+	if err := s.AddConversionFunc((*v1beta2.FooControlPlane)(nil), (*v1beta1.FooControlPlane)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooControlPlane_To_v1beta1_FooControlPlane(a.(*v1beta2.FooControlPlane), b.(*v1beta1.FooControlPlane), scope)
 	}); err != nil {
 		return err
 	}
@@ -171,15 +171,15 @@ func RegisterConversions(s *runtime.Scheme) error {
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*v1beta2controlplane.LastRemediationStatus)(nil), (*v1beta1controlplane.LastRemediationStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_LastRemediationStatus_To_v1beta1_LastRemediationStatus(a.(*v1beta2controlplane.LastRemediationStatus), b.(*v1beta1controlplane.LastRemediationStatus), scope)
+	if err := s.AddConversionFunc((*v1beta2.LastRemediationStatus)(nil), (*v1beta1.LastRemediationStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_LastRemediationStatus_To_v1beta1_LastRemediationStatus(a.(*v1beta2.LastRemediationStatus), b.(*v1beta1.LastRemediationStatus), scope)
 	}); err != nil {
 		return err
 	}
 	return nil
 }
 
-func autoConvert_v1beta1_FooControlPlane_To_v1beta2_FooControlPlane(in *v1beta1controlplane.FooControlPlane, out *v1beta2controlplane.FooControlPlane, s conversion.Scope) error {
+func autoConvert_v1beta1_FooControlPlane_To_v1beta2_FooControlPlane(in *v1beta1.FooControlPlane, out *v1beta2.FooControlPlane, s conversion.Scope) error {
 	out.ObjectMeta = in.ObjectMeta
 	if err := Convert_v1beta1_FooControlPlaneSpec_To_v1beta2_FooControlPlaneSpec(&in.Spec, &out.Spec, s); err != nil {
 		return err
@@ -191,11 +191,11 @@ func autoConvert_v1beta1_FooControlPlane_To_v1beta2_FooControlPlane(in *v1beta1c
 }
 
 // Convert_v1beta1_FooControlPlane_To_v1beta2_FooControlPlane is an autogenerated conversion function.
-func Convert_v1beta1_FooControlPlane_To_v1beta2_FooControlPlane(in *v1beta1controlplane.FooControlPlane, out *v1beta2controlplane.FooControlPlane, s conversion.Scope) error {
+func Convert_v1beta1_FooControlPlane_To_v1beta2_FooControlPlane(in *v1beta1.FooControlPlane, out *v1beta2.FooControlPlane, s conversion.Scope) error {
 	return autoConvert_v1beta1_FooControlPlane_To_v1beta2_FooControlPlane(in, out, s)
 }
 
-func autoConvert_v1beta2_FooControlPlane_To_v1beta1_FooControlPlane(in *v1beta2controlplane.FooControlPlane, out *v1beta1controlplane.FooControlPlane, s conversion.Scope) error {
+func autoConvert_v1beta2_FooControlPlane_To_v1beta1_FooControlPlane(in *v1beta2.FooControlPlane, out *v1beta1.FooControlPlane, s conversion.Scope) error {
 	out.ObjectMeta = in.ObjectMeta
 	if err := Convert_v1beta2_FooControlPlaneSpec_To_v1beta1_FooControlPlaneSpec(&in.Spec, &out.Spec, s); err != nil {
 		return err
@@ -206,11 +206,11 @@ func autoConvert_v1beta2_FooControlPlane_To_v1beta1_FooControlPlane(in *v1beta2c
 	return nil
 }
 
-func autoConvert_v1beta1_FooControlPlaneList_To_v1beta2_FooControlPlaneList(in *v1beta1controlplane.FooControlPlaneList, out *v1beta2controlplane.FooControlPlaneList, s conversion.Scope) error {
+func autoConvert_v1beta1_FooControlPlaneList_To_v1beta2_FooControlPlaneList(in *v1beta1.FooControlPlaneList, out *v1beta2.FooControlPlaneList, s conversion.Scope) error {
 	out.ListMeta = in.ListMeta
 	if in.Items != nil {
 		in, out := &in.Items, &out.Items
-		*out = make([]v1beta2controlplane.FooControlPlane, len(*in))
+		*out = make([]v1beta2.FooControlPlane, len(*in))
 		for i := range *in {
 			if err := Convert_v1beta1_FooControlPlane_To_v1beta2_FooControlPlane(&(*in)[i], &(*out)[i], s); err != nil {
 				return err
@@ -223,15 +223,15 @@ func autoConvert_v1beta1_FooControlPlaneList_To_v1beta2_FooControlPlaneList(in *
 }
 
 // Convert_v1beta1_FooControlPlaneList_To_v1beta2_FooControlPlaneList is an autogenerated conversion function.
-func Convert_v1beta1_FooControlPlaneList_To_v1beta2_FooControlPlaneList(in *v1beta1controlplane.FooControlPlaneList, out *v1beta2controlplane.FooControlPlaneList, s conversion.Scope) error {
+func Convert_v1beta1_FooControlPlaneList_To_v1beta2_FooControlPlaneList(in *v1beta1.FooControlPlaneList, out *v1beta2.FooControlPlaneList, s conversion.Scope) error {
 	return autoConvert_v1beta1_FooControlPlaneList_To_v1beta2_FooControlPlaneList(in, out, s)
 }
 
-func autoConvert_v1beta2_FooControlPlaneList_To_v1beta1_FooControlPlaneList(in *v1beta2controlplane.FooControlPlaneList, out *v1beta1controlplane.FooControlPlaneList, s conversion.Scope) error {
+func autoConvert_v1beta2_FooControlPlaneList_To_v1beta1_FooControlPlaneList(in *v1beta2.FooControlPlaneList, out *v1beta1.FooControlPlaneList, s conversion.Scope) error {
 	out.ListMeta = in.ListMeta
 	if in.Items != nil {
 		in, out := &in.Items, &out.Items
-		*out = make([]v1beta1controlplane.FooControlPlane, len(*in))
+		*out = make([]v1beta1.FooControlPlane, len(*in))
 		for i := range *in {
 			if err := Convert_v1beta2_FooControlPlane_To_v1beta1_FooControlPlane(&(*in)[i], &(*out)[i], s); err != nil {
 				return err
@@ -244,11 +244,11 @@ func autoConvert_v1beta2_FooControlPlaneList_To_v1beta1_FooControlPlaneList(in *
 }
 
 // Convert_v1beta2_FooControlPlaneList_To_v1beta1_FooControlPlaneList is an autogenerated conversion function.
-func Convert_v1beta2_FooControlPlaneList_To_v1beta1_FooControlPlaneList(in *v1beta2controlplane.FooControlPlaneList, out *v1beta1controlplane.FooControlPlaneList, s conversion.Scope) error {
+func Convert_v1beta2_FooControlPlaneList_To_v1beta1_FooControlPlaneList(in *v1beta2.FooControlPlaneList, out *v1beta1.FooControlPlaneList, s conversion.Scope) error {
 	return autoConvert_v1beta2_FooControlPlaneList_To_v1beta1_FooControlPlaneList(in, out, s)
 }
 
-func autoConvert_v1beta1_FooControlPlaneMachineTemplate_To_v1beta2_FooControlPlaneMachineTemplate(in *v1beta1controlplane.FooControlPlaneMachineTemplate, out *v1beta2controlplane.FooControlPlaneMachineTemplate, s conversion.Scope) error {
+func autoConvert_v1beta1_FooControlPlaneMachineTemplate_To_v1beta2_FooControlPlaneMachineTemplate(in *v1beta1.FooControlPlaneMachineTemplate, out *v1beta2.FooControlPlaneMachineTemplate, s conversion.Scope) error {
 	if err := legacy.Convert_v1beta1_ObjectMeta_To_v1beta2_ObjectMeta(&in.ObjectMeta, &out.ObjectMeta, s); err != nil {
 		return err
 	}
@@ -259,7 +259,7 @@ func autoConvert_v1beta1_FooControlPlaneMachineTemplate_To_v1beta2_FooControlPla
 	return nil
 }
 
-func autoConvert_v1beta2_FooControlPlaneMachineTemplate_To_v1beta1_FooControlPlaneMachineTemplate(in *v1beta2controlplane.FooControlPlaneMachineTemplate, out *v1beta1controlplane.FooControlPlaneMachineTemplate, s conversion.Scope) error {
+func autoConvert_v1beta2_FooControlPlaneMachineTemplate_To_v1beta1_FooControlPlaneMachineTemplate(in *v1beta2.FooControlPlaneMachineTemplate, out *v1beta1.FooControlPlaneMachineTemplate, s conversion.Scope) error {
 	if err := legacy.Convert_v1beta2_ObjectMeta_To_v1beta1_ObjectMeta(&in.ObjectMeta, &out.ObjectMeta, s); err != nil {
 		return err
 	}
@@ -267,7 +267,7 @@ func autoConvert_v1beta2_FooControlPlaneMachineTemplate_To_v1beta1_FooControlPla
 	return nil
 }
 
-func autoConvert_v1beta1_FooControlPlaneSpec_To_v1beta2_FooControlPlaneSpec(in *v1beta1controlplane.FooControlPlaneSpec, out *v1beta2controlplane.FooControlPlaneSpec, s conversion.Scope) error {
+func autoConvert_v1beta1_FooControlPlaneSpec_To_v1beta2_FooControlPlaneSpec(in *v1beta1.FooControlPlaneSpec, out *v1beta2.FooControlPlaneSpec, s conversion.Scope) error {
 	out.Replicas = (*int32)(unsafe.Pointer(in.Replicas))
 	out.Version = in.Version
 	if err := Convert_v1beta1_FooControlPlaneMachineTemplate_To_v1beta2_FooControlPlaneMachineTemplate(&in.MachineTemplate, &out.MachineTemplate, s); err != nil {
@@ -284,7 +284,7 @@ func autoConvert_v1beta1_FooControlPlaneSpec_To_v1beta2_FooControlPlaneSpec(in *
 	return nil
 }
 
-func autoConvert_v1beta2_FooControlPlaneSpec_To_v1beta1_FooControlPlaneSpec(in *v1beta2controlplane.FooControlPlaneSpec, out *v1beta1controlplane.FooControlPlaneSpec, s conversion.Scope) error {
+func autoConvert_v1beta2_FooControlPlaneSpec_To_v1beta1_FooControlPlaneSpec(in *v1beta2.FooControlPlaneSpec, out *v1beta1.FooControlPlaneSpec, s conversion.Scope) error {
 	out.Replicas = (*int32)(unsafe.Pointer(in.Replicas))
 	out.Version = in.Version
 	if err := Convert_v1beta2_FooControlPlaneMachineTemplate_To_v1beta1_FooControlPlaneMachineTemplate(&in.MachineTemplate, &out.MachineTemplate, s); err != nil {
@@ -299,7 +299,7 @@ func autoConvert_v1beta2_FooControlPlaneSpec_To_v1beta1_FooControlPlaneSpec(in *
 	return nil
 }
 
-func autoConvert_v1beta1_FooControlPlaneStatus_To_v1beta2_FooControlPlaneStatus(in *v1beta1controlplane.FooControlPlaneStatus, out *v1beta2controlplane.FooControlPlaneStatus, s conversion.Scope) error {
+func autoConvert_v1beta1_FooControlPlaneStatus_To_v1beta2_FooControlPlaneStatus(in *v1beta1.FooControlPlaneStatus, out *v1beta2.FooControlPlaneStatus, s conversion.Scope) error {
 	out.Selector = in.Selector
 	if err := v1.Convert_int32_To_Pointer_int32(&in.Replicas, &out.Replicas, s); err != nil {
 		return err
@@ -329,15 +329,15 @@ func autoConvert_v1beta1_FooControlPlaneStatus_To_v1beta2_FooControlPlaneStatus(
 	} else {
 		out.Conditions = nil
 	}
-	// WARNING: in.LastRemediation requires manual conversion: inconvertible types (*github.com/capfoo/cluster-api-provider-foo/api/v1beta1/controlplane.LastRemediationStatus vs github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane.LastRemediationStatus)
+	// WARNING: in.LastRemediation requires manual conversion: inconvertible types (*github.com/capfoo/cluster-api-provider-foo/api/controlplane/v1beta1.LastRemediationStatus vs github.com/capfoo/cluster-api-provider-foo/api/controlplane/v1beta2.LastRemediationStatus)
 	// WARNING: in.V1Beta2 requires manual conversion: does not exist in peer-type
 	return nil
 }
 
-func autoConvert_v1beta2_FooControlPlaneStatus_To_v1beta1_FooControlPlaneStatus(in *v1beta2controlplane.FooControlPlaneStatus, out *v1beta1controlplane.FooControlPlaneStatus, s conversion.Scope) error {
+func autoConvert_v1beta2_FooControlPlaneStatus_To_v1beta1_FooControlPlaneStatus(in *v1beta2.FooControlPlaneStatus, out *v1beta1.FooControlPlaneStatus, s conversion.Scope) error {
 	if in.Conditions != nil {
 		in, out := &in.Conditions, &out.Conditions
-		*out = make(v1beta1.Conditions, len(*in))
+		*out = make(corev1beta1.Conditions, len(*in))
 		for i := range *in {
 			if err := Convert_v1_Condition_To_v1beta1_Condition(&(*in)[i], &(*out)[i], s); err != nil {
 				return err
@@ -361,13 +361,13 @@ func autoConvert_v1beta2_FooControlPlaneStatus_To_v1beta1_FooControlPlaneStatus(
 		return err
 	}
 	out.ObservedGeneration = in.ObservedGeneration
-	// WARNING: in.LastRemediation requires manual conversion: inconvertible types (github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane.LastRemediationStatus vs *github.com/capfoo/cluster-api-provider-foo/api/v1beta1/controlplane.LastRemediationStatus)
+	// WARNING: in.LastRemediation requires manual conversion: inconvertible types (github.com/capfoo/cluster-api-provider-foo/api/controlplane/v1beta2.LastRemediationStatus vs *github.com/capfoo/cluster-api-provider-foo/api/controlplane/v1beta1.LastRemediationStatus)
 	// WARNING: in.Plan requires manual conversion: does not exist in peer-type
 	// WARNING: in.Etcd requires manual conversion: does not exist in peer-type
 	return nil
 }
 
-func autoConvert_v1beta1_FooControlPlaneTemplate_To_v1beta2_FooControlPlaneTemplate(in *v1beta1controlplane.FooControlPlaneTemplate, out *v1beta2controlplane.FooControlPlaneTemplate, s conversion.Scope) error {
+func autoConvert_v1beta1_FooControlPlaneTemplate_To_v1beta2_FooControlPlaneTemplate(in *v1beta1.FooControlPlaneTemplate, out *v1beta2.FooControlPlaneTemplate, s conversion.Scope) error {
 	out.ObjectMeta = in.ObjectMeta
 	if err := Convert_v1beta1_FooControlPlaneTemplateSpec_To_v1beta2_FooControlPlaneTemplateSpec(&in.Spec, &out.Spec, s); err != nil {
 		return err
@@ -376,11 +376,11 @@ func autoConvert_v1beta1_FooControlPlaneTemplate_To_v1beta2_FooControlPlaneTempl
 }
 
 // Convert_v1beta1_FooControlPlaneTemplate_To_v1beta2_FooControlPlaneTemplate is an autogenerated conversion function.
-func Convert_v1beta1_FooControlPlaneTemplate_To_v1beta2_FooControlPlaneTemplate(in *v1beta1controlplane.FooControlPlaneTemplate, out *v1beta2controlplane.FooControlPlaneTemplate, s conversion.Scope) error {
+func Convert_v1beta1_FooControlPlaneTemplate_To_v1beta2_FooControlPlaneTemplate(in *v1beta1.FooControlPlaneTemplate, out *v1beta2.FooControlPlaneTemplate, s conversion.Scope) error {
 	return autoConvert_v1beta1_FooControlPlaneTemplate_To_v1beta2_FooControlPlaneTemplate(in, out, s)
 }
 
-func autoConvert_v1beta2_FooControlPlaneTemplate_To_v1beta1_FooControlPlaneTemplate(in *v1beta2controlplane.FooControlPlaneTemplate, out *v1beta1controlplane.FooControlPlaneTemplate, s conversion.Scope) error {
+func autoConvert_v1beta2_FooControlPlaneTemplate_To_v1beta1_FooControlPlaneTemplate(in *v1beta2.FooControlPlaneTemplate, out *v1beta1.FooControlPlaneTemplate, s conversion.Scope) error {
 	out.ObjectMeta = in.ObjectMeta
 	if err := Convert_v1beta2_FooControlPlaneTemplateSpec_To_v1beta1_FooControlPlaneTemplateSpec(&in.Spec, &out.Spec, s); err != nil {
 		return err
@@ -389,15 +389,15 @@ func autoConvert_v1beta2_FooControlPlaneTemplate_To_v1beta1_FooControlPlaneTempl
 }
 
 // Convert_v1beta2_FooControlPlaneTemplate_To_v1beta1_FooControlPlaneTemplate is an autogenerated conversion function.
-func Convert_v1beta2_FooControlPlaneTemplate_To_v1beta1_FooControlPlaneTemplate(in *v1beta2controlplane.FooControlPlaneTemplate, out *v1beta1controlplane.FooControlPlaneTemplate, s conversion.Scope) error {
+func Convert_v1beta2_FooControlPlaneTemplate_To_v1beta1_FooControlPlaneTemplate(in *v1beta2.FooControlPlaneTemplate, out *v1beta1.FooControlPlaneTemplate, s conversion.Scope) error {
 	return autoConvert_v1beta2_FooControlPlaneTemplate_To_v1beta1_FooControlPlaneTemplate(in, out, s)
 }
 
-func autoConvert_v1beta1_FooControlPlaneTemplateList_To_v1beta2_FooControlPlaneTemplateList(in *v1beta1controlplane.FooControlPlaneTemplateList, out *v1beta2controlplane.FooControlPlaneTemplateList, s conversion.Scope) error {
+func autoConvert_v1beta1_FooControlPlaneTemplateList_To_v1beta2_FooControlPlaneTemplateList(in *v1beta1.FooControlPlaneTemplateList, out *v1beta2.FooControlPlaneTemplateList, s conversion.Scope) error {
 	out.ListMeta = in.ListMeta
 	if in.Items != nil {
 		in, out := &in.Items, &out.Items
-		*out = make([]v1beta2controlplane.FooControlPlaneTemplate, len(*in))
+		*out = make([]v1beta2.FooControlPlaneTemplate, len(*in))
 		for i := range *in {
 			if err := Convert_v1beta1_FooControlPlaneTemplate_To_v1beta2_FooControlPlaneTemplate(&(*in)[i], &(*out)[i], s); err != nil {
 				return err
@@ -410,15 +410,15 @@ func autoConvert_v1beta1_FooControlPlaneTemplateList_To_v1beta2_FooControlPlaneT
 }
 
 // Convert_v1beta1_FooControlPlaneTemplateList_To_v1beta2_FooControlPlaneTemplateList is an autogenerated conversion function.
-func Convert_v1beta1_FooControlPlaneTemplateList_To_v1beta2_FooControlPlaneTemplateList(in *v1beta1controlplane.FooControlPlaneTemplateList, out *v1beta2controlplane.FooControlPlaneTemplateList, s conversion.Scope) error {
+func Convert_v1beta1_FooControlPlaneTemplateList_To_v1beta2_FooControlPlaneTemplateList(in *v1beta1.FooControlPlaneTemplateList, out *v1beta2.FooControlPlaneTemplateList, s conversion.Scope) error {
 	return autoConvert_v1beta1_FooControlPlaneTemplateList_To_v1beta2_FooControlPlaneTemplateList(in, out, s)
 }
 
-func autoConvert_v1beta2_FooControlPlaneTemplateList_To_v1beta1_FooControlPlaneTemplateList(in *v1beta2controlplane.FooControlPlaneTemplateList, out *v1beta1controlplane.FooControlPlaneTemplateList, s conversion.Scope) error {
+func autoConvert_v1beta2_FooControlPlaneTemplateList_To_v1beta1_FooControlPlaneTemplateList(in *v1beta2.FooControlPlaneTemplateList, out *v1beta1.FooControlPlaneTemplateList, s conversion.Scope) error {
 	out.ListMeta = in.ListMeta
 	if in.Items != nil {
 		in, out := &in.Items, &out.Items
-		*out = make([]v1beta1controlplane.FooControlPlaneTemplate, len(*in))
+		*out = make([]v1beta1.FooControlPlaneTemplate, len(*in))
 		for i := range *in {
 			if err := Convert_v1beta2_FooControlPlaneTemplate_To_v1beta1_FooControlPlaneTemplate(&(*in)[i], &(*out)[i], s); err != nil {
 				return err
@@ -431,11 +431,11 @@ func autoConvert_v1beta2_FooControlPlaneTemplateList_To_v1beta1_FooControlPlaneT
 }
 
 // Convert_v1beta2_FooControlPlaneTemplateList_To_v1beta1_FooControlPlaneTemplateList is an autogenerated conversion function.
-func Convert_v1beta2_FooControlPlaneTemplateList_To_v1beta1_FooControlPlaneTemplateList(in *v1beta2controlplane.FooControlPlaneTemplateList, out *v1beta1controlplane.FooControlPlaneTemplateList, s conversion.Scope) error {
+func Convert_v1beta2_FooControlPlaneTemplateList_To_v1beta1_FooControlPlaneTemplateList(in *v1beta2.FooControlPlaneTemplateList, out *v1beta1.FooControlPlaneTemplateList, s conversion.Scope) error {
 	return autoConvert_v1beta2_FooControlPlaneTemplateList_To_v1beta1_FooControlPlaneTemplateList(in, out, s)
 }
 
-func autoConvert_v1beta1_FooControlPlaneTemplateMachineTemplate_To_v1beta2_FooControlPlaneTemplateMachineTemplate(in *v1beta1controlplane.FooControlPlaneTemplateMachineTemplate, out *v1beta2controlplane.FooControlPlaneTemplateMachineTemplate, s conversion.Scope) error {
+func autoConvert_v1beta1_FooControlPlaneTemplateMachineTemplate_To_v1beta2_FooControlPlaneTemplateMachineTemplate(in *v1beta1.FooControlPlaneTemplateMachineTemplate, out *v1beta2.FooControlPlaneTemplateMachineTemplate, s conversion.Scope) error {
 	if err := legacy.Convert_v1beta1_ObjectMeta_To_v1beta2_ObjectMeta(&in.ObjectMeta, &out.ObjectMeta, s); err != nil {
 		return err
 	}
@@ -445,7 +445,7 @@ func autoConvert_v1beta1_FooControlPlaneTemplateMachineTemplate_To_v1beta2_FooCo
 	return nil
 }
 
-func autoConvert_v1beta2_FooControlPlaneTemplateMachineTemplate_To_v1beta1_FooControlPlaneTemplateMachineTemplate(in *v1beta2controlplane.FooControlPlaneTemplateMachineTemplate, out *v1beta1controlplane.FooControlPlaneTemplateMachineTemplate, s conversion.Scope) error {
+func autoConvert_v1beta2_FooControlPlaneTemplateMachineTemplate_To_v1beta1_FooControlPlaneTemplateMachineTemplate(in *v1beta2.FooControlPlaneTemplateMachineTemplate, out *v1beta1.FooControlPlaneTemplateMachineTemplate, s conversion.Scope) error {
 	if err := legacy.Convert_v1beta2_ObjectMeta_To_v1beta1_ObjectMeta(&in.ObjectMeta, &out.ObjectMeta, s); err != nil {
 		return err
 	}
@@ -453,7 +453,7 @@ func autoConvert_v1beta2_FooControlPlaneTemplateMachineTemplate_To_v1beta1_FooCo
 	return nil
 }
 
-func autoConvert_v1beta1_FooControlPlaneTemplateResource_To_v1beta2_FooControlPlaneTemplateResource(in *v1beta1controlplane.FooControlPlaneTemplateResource, out *v1beta2controlplane.FooControlPlaneTemplateResource, s conversion.Scope) error {
+func autoConvert_v1beta1_FooControlPlaneTemplateResource_To_v1beta2_FooControlPlaneTemplateResource(in *v1beta1.FooControlPlaneTemplateResource, out *v1beta2.FooControlPlaneTemplateResource, s conversion.Scope) error {
 	if err := legacy.Convert_v1beta1_ObjectMeta_To_v1beta2_ObjectMeta(&in.ObjectMeta, &out.ObjectMeta, s); err != nil {
 		return err
 	}
@@ -464,11 +464,11 @@ func autoConvert_v1beta1_FooControlPlaneTemplateResource_To_v1beta2_FooControlPl
 }
 
 // Convert_v1beta1_FooControlPlaneTemplateResource_To_v1beta2_FooControlPlaneTemplateResource is an autogenerated conversion function.
-func Convert_v1beta1_FooControlPlaneTemplateResource_To_v1beta2_FooControlPlaneTemplateResource(in *v1beta1controlplane.FooControlPlaneTemplateResource, out *v1beta2controlplane.FooControlPlaneTemplateResource, s conversion.Scope) error {
+func Convert_v1beta1_FooControlPlaneTemplateResource_To_v1beta2_FooControlPlaneTemplateResource(in *v1beta1.FooControlPlaneTemplateResource, out *v1beta2.FooControlPlaneTemplateResource, s conversion.Scope) error {
 	return autoConvert_v1beta1_FooControlPlaneTemplateResource_To_v1beta2_FooControlPlaneTemplateResource(in, out, s)
 }
 
-func autoConvert_v1beta2_FooControlPlaneTemplateResource_To_v1beta1_FooControlPlaneTemplateResource(in *v1beta2controlplane.FooControlPlaneTemplateResource, out *v1beta1controlplane.FooControlPlaneTemplateResource, s conversion.Scope) error {
+func autoConvert_v1beta2_FooControlPlaneTemplateResource_To_v1beta1_FooControlPlaneTemplateResource(in *v1beta2.FooControlPlaneTemplateResource, out *v1beta1.FooControlPlaneTemplateResource, s conversion.Scope) error {
 	if err := legacy.Convert_v1beta2_ObjectMeta_To_v1beta1_ObjectMeta(&in.ObjectMeta, &out.ObjectMeta, s); err != nil {
 		return err
 	}
@@ -479,12 +479,12 @@ func autoConvert_v1beta2_FooControlPlaneTemplateResource_To_v1beta1_FooControlPl
 }
 
 // Convert_v1beta2_FooControlPlaneTemplateResource_To_v1beta1_FooControlPlaneTemplateResource is an autogenerated conversion function.
-func Convert_v1beta2_FooControlPlaneTemplateResource_To_v1beta1_FooControlPlaneTemplateResource(in *v1beta2controlplane.FooControlPlaneTemplateResource, out *v1beta1controlplane.FooControlPlaneTemplateResource, s conversion.Scope) error {
+func Convert_v1beta2_FooControlPlaneTemplateResource_To_v1beta1_FooControlPlaneTemplateResource(in *v1beta2.FooControlPlaneTemplateResource, out *v1beta1.FooControlPlaneTemplateResource, s conversion.Scope) error {
 	return autoConvert_v1beta2_FooControlPlaneTemplateResource_To_v1beta1_FooControlPlaneTemplateResource(in, out, s)
 }
 
-func autoConvert_v1beta1_FooControlPlaneTemplateResourceSpec_To_v1beta2_FooControlPlaneTemplateResourceSpec(in *v1beta1controlplane.FooControlPlaneTemplateResourceSpec, out *v1beta2controlplane.FooControlPlaneTemplateResourceSpec, s conversion.Scope) error {
-	// WARNING: in.MachineTemplate requires manual conversion: inconvertible types (*github.com/capfoo/cluster-api-provider-foo/api/v1beta1/controlplane.FooControlPlaneTemplateMachineTemplate vs github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane.FooControlPlaneTemplateMachineTemplate)
+func autoConvert_v1beta1_FooControlPlaneTemplateResourceSpec_To_v1beta2_FooControlPlaneTemplateResourceSpec(in *v1beta1.FooControlPlaneTemplateResourceSpec, out *v1beta2.FooControlPlaneTemplateResourceSpec, s conversion.Scope) error {
+	// WARNING: in.MachineTemplate requires manual conversion: inconvertible types (*github.com/capfoo/cluster-api-provider-foo/api/controlplane/v1beta1.FooControlPlaneTemplateMachineTemplate vs github.com/capfoo/cluster-api-provider-foo/api/controlplane/v1beta2.FooControlPlaneTemplateMachineTemplate)
 	if err := Convert_v1beta1_KubeadmConfigSpec_To_v1beta2_KubeadmConfigSpec(&in.KubeadmConfigSpec, &out.KubeadmConfigSpec, s); err != nil {
 		return err
 	}
@@ -496,8 +496,8 @@ func autoConvert_v1beta1_FooControlPlaneTemplateResourceSpec_To_v1beta2_FooContr
 	return nil
 }
 
-func autoConvert_v1beta2_FooControlPlaneTemplateResourceSpec_To_v1beta1_FooControlPlaneTemplateResourceSpec(in *v1beta2controlplane.FooControlPlaneTemplateResourceSpec, out *v1beta1controlplane.FooControlPlaneTemplateResourceSpec, s conversion.Scope) error {
-	// WARNING: in.MachineTemplate requires manual conversion: inconvertible types (github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane.FooControlPlaneTemplateMachineTemplate vs *github.com/capfoo/cluster-api-provider-foo/api/v1beta1/controlplane.FooControlPlaneTemplateMachineTemplate)
+func autoConvert_v1beta2_FooControlPlaneTemplateResourceSpec_To_v1beta1_FooControlPlaneTemplateResourceSpec(in *v1beta2.FooControlPlaneTemplateResourceSpec, out *v1beta1.FooControlPlaneTemplateResourceSpec, s conversion.Scope) error {
+	// WARNING: in.MachineTemplate requires manual conversion: inconvertible types (github.com/capfoo/cluster-api-provider-foo/api/controlplane/v1beta2.FooControlPlaneTemplateMachineTemplate vs *github.com/capfoo/cluster-api-provider-foo/api/controlplane/v1beta1.FooControlPlaneTemplateMachineTemplate)
 	if err := Convert_v1beta2_KubeadmConfigSpec_To_v1beta1_KubeadmConfigSpec(&in.KubeadmConfigSpec, &out.KubeadmConfigSpec, s); err != nil {
 		return err
 	}
@@ -507,7 +507,7 @@ func autoConvert_v1beta2_FooControlPlaneTemplateResourceSpec_To_v1beta1_FooContr
 	return nil
 }
 
-func autoConvert_v1beta1_FooControlPlaneTemplateSpec_To_v1beta2_FooControlPlaneTemplateSpec(in *v1beta1controlplane.FooControlPlaneTemplateSpec, out *v1beta2controlplane.FooControlPlaneTemplateSpec, s conversion.Scope) error {
+func autoConvert_v1beta1_FooControlPlaneTemplateSpec_To_v1beta2_FooControlPlaneTemplateSpec(in *v1beta1.FooControlPlaneTemplateSpec, out *v1beta2.FooControlPlaneTemplateSpec, s conversion.Scope) error {
 	if err := Convert_v1beta1_FooControlPlaneTemplateResource_To_v1beta2_FooControlPlaneTemplateResource(&in.Template, &out.Template, s); err != nil {
 		return err
 	}
@@ -515,11 +515,11 @@ func autoConvert_v1beta1_FooControlPlaneTemplateSpec_To_v1beta2_FooControlPlaneT
 }
 
 // Convert_v1beta1_FooControlPlaneTemplateSpec_To_v1beta2_FooControlPlaneTemplateSpec is an autogenerated conversion function.
-func Convert_v1beta1_FooControlPlaneTemplateSpec_To_v1beta2_FooControlPlaneTemplateSpec(in *v1beta1controlplane.FooControlPlaneTemplateSpec, out *v1beta2controlplane.FooControlPlaneTemplateSpec, s conversion.Scope) error {
+func Convert_v1beta1_FooControlPlaneTemplateSpec_To_v1beta2_FooControlPlaneTemplateSpec(in *v1beta1.FooControlPlaneTemplateSpec, out *v1beta2.FooControlPlaneTemplateSpec, s conversion.Scope) error {
 	return autoConvert_v1beta1_FooControlPlaneTemplateSpec_To_v1beta2_FooControlPlaneTemplateSpec(in, out, s)
 }
 
-func autoConvert_v1beta2_FooControlPlaneTemplateSpec_To_v1beta1_FooControlPlaneTemplateSpec(in *v1beta2controlplane.FooControlPlaneTemplateSpec, out *v1beta1controlplane.FooControlPlaneTemplateSpec, s conversion.Scope) error {
+func autoConvert_v1beta2_FooControlPlaneTemplateSpec_To_v1beta1_FooControlPlaneTemplateSpec(in *v1beta2.FooControlPlaneTemplateSpec, out *v1beta1.FooControlPlaneTemplateSpec, s conversion.Scope) error {
 	if err := Convert_v1beta2_FooControlPlaneTemplateResource_To_v1beta1_FooControlPlaneTemplateResource(&in.Template, &out.Template, s); err != nil {
 		return err
 	}
@@ -527,11 +527,11 @@ func autoConvert_v1beta2_FooControlPlaneTemplateSpec_To_v1beta1_FooControlPlaneT
 }
 
 // Convert_v1beta2_FooControlPlaneTemplateSpec_To_v1beta1_FooControlPlaneTemplateSpec is an autogenerated conversion function.
-func Convert_v1beta2_FooControlPlaneTemplateSpec_To_v1beta1_FooControlPlaneTemplateSpec(in *v1beta2controlplane.FooControlPlaneTemplateSpec, out *v1beta1controlplane.FooControlPlaneTemplateSpec, s conversion.Scope) error {
+func Convert_v1beta2_FooControlPlaneTemplateSpec_To_v1beta1_FooControlPlaneTemplateSpec(in *v1beta2.FooControlPlaneTemplateSpec, out *v1beta1.FooControlPlaneTemplateSpec, s conversion.Scope) error {
 	return autoConvert_v1beta2_FooControlPlaneTemplateSpec_To_v1beta1_FooControlPlaneTemplateSpec(in, out, s)
 }
 
-func autoConvert_v1beta1_LastRemediationStatus_To_v1beta2_LastRemediationStatus(in *v1beta1controlplane.LastRemediationStatus, out *v1beta2controlplane.LastRemediationStatus, s conversion.Scope) error {
+func autoConvert_v1beta1_LastRemediationStatus_To_v1beta2_LastRemediationStatus(in *v1beta1.LastRemediationStatus, out *v1beta2.LastRemediationStatus, s conversion.Scope) error {
 	out.Machine = in.Machine
 	// WARNING: in.Timestamp requires manual conversion: does not exist in peer-type
 	if err := v1.Convert_int32_To_Pointer_int32(&in.RetryCount, &out.RetryCount, s); err != nil {
@@ -540,7 +540,7 @@ func autoConvert_v1beta1_LastRemediationStatus_To_v1beta2_LastRemediationStatus(
 	return nil
 }
 
-func autoConvert_v1beta2_LastRemediationStatus_To_v1beta1_LastRemediationStatus(in *v1beta2controlplane.LastRemediationStatus, out *v1beta1controlplane.LastRemediationStatus, s conversion.Scope) error {
+func autoConvert_v1beta2_LastRemediationStatus_To_v1beta1_LastRemediationStatus(in *v1beta2.LastRemediationStatus, out *v1beta1.LastRemediationStatus, s conversion.Scope) error {
 	out.Machine = in.Machine
 	// WARNING: in.Time requires manual conversion: does not exist in peer-type
 	if err := v1.Convert_Pointer_int32_To_int32(&in.RetryCount, &out.RetryCount, s); err != nil {

@@ -7,6 +7,6 @@
 //
 // Limits: fields that only one version has are lost. Package conversion keeps them.
 //
-// +k8s:conversion-gen=github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure
-// +k8s:conversion-gen-external-types=github.com/capfoo/cluster-api-provider-foo/api/v1beta1/infrastructure
+// +k8s:conversion-gen=github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta2
+// +k8s:conversion-gen-external-types=github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta1
 package infrastructure

@@ -11,15 +11,15 @@ package infrastructure
 import (
 	unsafe "unsafe"
 
-	v1beta1infrastructure "github.com/capfoo/cluster-api-provider-foo/api/v1beta1/infrastructure"
-	v1beta2infrastructure "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	v1beta1 "github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta1"
+	v1beta2 "github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta2"
 	legacy "github.com/capfoo/cluster-api-provider-foo/webhooks/conversion/legacy"
 	corev1 "k8s.io/api/core/v1"
 	v1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	conversion "k8s.io/apimachinery/pkg/conversion"
 	runtime "k8s.io/apimachinery/pkg/runtime"
-	v1beta1 "sigs.k8s.io/cluster-api/api/core/v1beta1"
-	v1beta2 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	corev1beta1 "sigs.k8s.io/cluster-api/api/core/v1beta1"
+	corev1beta2 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
 func init() {
@@ -29,362 +29,362 @@ func init() {
 // RegisterConversions adds conversion functions to the given scheme.
 // Public to allow building arbitrary schemes.
 func RegisterConversions(s *runtime.Scheme) error {
-	if err := s.AddGeneratedConversionFunc((*v1beta1infrastructure.APIEndpoint)(nil), (*v1beta2infrastructure.APIEndpoint)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_APIEndpoint_To_v1beta2_APIEndpoint(a.(*v1beta1infrastructure.APIEndpoint), b.(*v1beta2infrastructure.APIEndpoint), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta1.APIEndpoint)(nil), (*v1beta2.APIEndpoint)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_APIEndpoint_To_v1beta2_APIEndpoint(a.(*v1beta1.APIEndpoint), b.(*v1beta2.APIEndpoint), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta2infrastructure.APIEndpoint)(nil), (*v1beta1infrastructure.APIEndpoint)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_APIEndpoint_To_v1beta1_APIEndpoint(a.(*v1beta2infrastructure.APIEndpoint), b.(*v1beta1infrastructure.APIEndpoint), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta2.APIEndpoint)(nil), (*v1beta1.APIEndpoint)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_APIEndpoint_To_v1beta1_APIEndpoint(a.(*v1beta2.APIEndpoint), b.(*v1beta1.APIEndpoint), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta1infrastructure.FooCluster)(nil), (*v1beta2infrastructure.FooCluster)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooCluster_To_v1beta2_FooCluster(a.(*v1beta1infrastructure.FooCluster), b.(*v1beta2infrastructure.FooCluster), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta1.FooCluster)(nil), (*v1beta2.FooCluster)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooCluster_To_v1beta2_FooCluster(a.(*v1beta1.FooCluster), b.(*v1beta2.FooCluster), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta2infrastructure.FooCluster)(nil), (*v1beta1infrastructure.FooCluster)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooCluster_To_v1beta1_FooCluster(a.(*v1beta2infrastructure.FooCluster), b.(*v1beta1infrastructure.FooCluster), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta2.FooCluster)(nil), (*v1beta1.FooCluster)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooCluster_To_v1beta1_FooCluster(a.(*v1beta2.FooCluster), b.(*v1beta1.FooCluster), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta1infrastructure.FooClusterIdentityReference)(nil), (*v1beta2infrastructure.FooClusterIdentityReference)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooClusterIdentityReference_To_v1beta2_FooClusterIdentityReference(a.(*v1beta1infrastructure.FooClusterIdentityReference), b.(*v1beta2infrastructure.FooClusterIdentityReference), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta1.FooClusterIdentityReference)(nil), (*v1beta2.FooClusterIdentityReference)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooClusterIdentityReference_To_v1beta2_FooClusterIdentityReference(a.(*v1beta1.FooClusterIdentityReference), b.(*v1beta2.FooClusterIdentityReference), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta2infrastructure.FooClusterIdentityReference)(nil), (*v1beta1infrastructure.FooClusterIdentityReference)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooClusterIdentityReference_To_v1beta1_FooClusterIdentityReference(a.(*v1beta2infrastructure.FooClusterIdentityReference), b.(*v1beta1infrastructure.FooClusterIdentityReference), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta2.FooClusterIdentityReference)(nil), (*v1beta1.FooClusterIdentityReference)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooClusterIdentityReference_To_v1beta1_FooClusterIdentityReference(a.(*v1beta2.FooClusterIdentityReference), b.(*v1beta1.FooClusterIdentityReference), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta1infrastructure.FooClusterList)(nil), (*v1beta2infrastructure.FooClusterList)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooClusterList_To_v1beta2_FooClusterList(a.(*v1beta1infrastructure.FooClusterList), b.(*v1beta2infrastructure.FooClusterList), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta1.FooClusterList)(nil), (*v1beta2.FooClusterList)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooClusterList_To_v1beta2_FooClusterList(a.(*v1beta1.FooClusterList), b.(*v1beta2.FooClusterList), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta2infrastructure.FooClusterList)(nil), (*v1beta1infrastructure.FooClusterList)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooClusterList_To_v1beta1_FooClusterList(a.(*v1beta2infrastructure.FooClusterList), b.(*v1beta1infrastructure.FooClusterList), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta2.FooClusterList)(nil), (*v1beta1.FooClusterList)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooClusterList_To_v1beta1_FooClusterList(a.(*v1beta2.FooClusterList), b.(*v1beta1.FooClusterList), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta1infrastructure.FooClusterLoadBalancer)(nil), (*v1beta2infrastructure.FooClusterLoadBalancer)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooClusterLoadBalancer_To_v1beta2_FooClusterLoadBalancer(a.(*v1beta1infrastructure.FooClusterLoadBalancer), b.(*v1beta2infrastructure.FooClusterLoadBalancer), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta1.FooClusterLoadBalancer)(nil), (*v1beta2.FooClusterLoadBalancer)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooClusterLoadBalancer_To_v1beta2_FooClusterLoadBalancer(a.(*v1beta1.FooClusterLoadBalancer), b.(*v1beta2.FooClusterLoadBalancer), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta2infrastructure.FooClusterLoadBalancer)(nil), (*v1beta1infrastructure.FooClusterLoadBalancer)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooClusterLoadBalancer_To_v1beta1_FooClusterLoadBalancer(a.(*v1beta2infrastructure.FooClusterLoadBalancer), b.(*v1beta1infrastructure.FooClusterLoadBalancer), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta2.FooClusterLoadBalancer)(nil), (*v1beta1.FooClusterLoadBalancer)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooClusterLoadBalancer_To_v1beta1_FooClusterLoadBalancer(a.(*v1beta2.FooClusterLoadBalancer), b.(*v1beta1.FooClusterLoadBalancer), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta1infrastructure.FooClusterTemplate)(nil), (*v1beta2infrastructure.FooClusterTemplate)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooClusterTemplate_To_v1beta2_FooClusterTemplate(a.(*v1beta1infrastructure.FooClusterTemplate), b.(*v1beta2infrastructure.FooClusterTemplate), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta1.FooClusterTemplate)(nil), (*v1beta2.FooClusterTemplate)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooClusterTemplate_To_v1beta2_FooClusterTemplate(a.(*v1beta1.FooClusterTemplate), b.(*v1beta2.FooClusterTemplate), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta2infrastructure.FooClusterTemplate)(nil), (*v1beta1infrastructure.FooClusterTemplate)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooClusterTemplate_To_v1beta1_FooClusterTemplate(a.(*v1beta2infrastructure.FooClusterTemplate), b.(*v1beta1infrastructure.FooClusterTemplate), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta2.FooClusterTemplate)(nil), (*v1beta1.FooClusterTemplate)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooClusterTemplate_To_v1beta1_FooClusterTemplate(a.(*v1beta2.FooClusterTemplate), b.(*v1beta1.FooClusterTemplate), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta1infrastructure.FooClusterTemplateList)(nil), (*v1beta2infrastructure.FooClusterTemplateList)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooClusterTemplateList_To_v1beta2_FooClusterTemplateList(a.(*v1beta1infrastructure.FooClusterTemplateList), b.(*v1beta2infrastructure.FooClusterTemplateList), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta1.FooClusterTemplateList)(nil), (*v1beta2.FooClusterTemplateList)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooClusterTemplateList_To_v1beta2_FooClusterTemplateList(a.(*v1beta1.FooClusterTemplateList), b.(*v1beta2.FooClusterTemplateList), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta2infrastructure.FooClusterTemplateList)(nil), (*v1beta1infrastructure.FooClusterTemplateList)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooClusterTemplateList_To_v1beta1_FooClusterTemplateList(a.(*v1beta2infrastructure.FooClusterTemplateList), b.(*v1beta1infrastructure.FooClusterTemplateList), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta2.FooClusterTemplateList)(nil), (*v1beta1.FooClusterTemplateList)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooClusterTemplateList_To_v1beta1_FooClusterTemplateList(a.(*v1beta2.FooClusterTemplateList), b.(*v1beta1.FooClusterTemplateList), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta1infrastructure.FooClusterTemplateResource)(nil), (*v1beta2infrastructure.FooClusterTemplateResource)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooClusterTemplateResource_To_v1beta2_FooClusterTemplateResource(a.(*v1beta1infrastructure.FooClusterTemplateResource), b.(*v1beta2infrastructure.FooClusterTemplateResource), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta1.FooClusterTemplateResource)(nil), (*v1beta2.FooClusterTemplateResource)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooClusterTemplateResource_To_v1beta2_FooClusterTemplateResource(a.(*v1beta1.FooClusterTemplateResource), b.(*v1beta2.FooClusterTemplateResource), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta2infrastructure.FooClusterTemplateResource)(nil), (*v1beta1infrastructure.FooClusterTemplateResource)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooClusterTemplateResource_To_v1beta1_FooClusterTemplateResource(a.(*v1beta2infrastructure.FooClusterTemplateResource), b.(*v1beta1infrastructure.FooClusterTemplateResource), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta2.FooClusterTemplateResource)(nil), (*v1beta1.FooClusterTemplateResource)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooClusterTemplateResource_To_v1beta1_FooClusterTemplateResource(a.(*v1beta2.FooClusterTemplateResource), b.(*v1beta1.FooClusterTemplateResource), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta1infrastructure.FooClusterTemplateSpec)(nil), (*v1beta2infrastructure.FooClusterTemplateSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooClusterTemplateSpec_To_v1beta2_FooClusterTemplateSpec(a.(*v1beta1infrastructure.FooClusterTemplateSpec), b.(*v1beta2infrastructure.FooClusterTemplateSpec), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta1.FooClusterTemplateSpec)(nil), (*v1beta2.FooClusterTemplateSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooClusterTemplateSpec_To_v1beta2_FooClusterTemplateSpec(a.(*v1beta1.FooClusterTemplateSpec), b.(*v1beta2.FooClusterTemplateSpec), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta2infrastructure.FooClusterTemplateSpec)(nil), (*v1beta1infrastructure.FooClusterTemplateSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooClusterTemplateSpec_To_v1beta1_FooClusterTemplateSpec(a.(*v1beta2infrastructure.FooClusterTemplateSpec), b.(*v1beta1infrastructure.FooClusterTemplateSpec), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta2.FooClusterTemplateSpec)(nil), (*v1beta1.FooClusterTemplateSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooClusterTemplateSpec_To_v1beta1_FooClusterTemplateSpec(a.(*v1beta2.FooClusterTemplateSpec), b.(*v1beta1.FooClusterTemplateSpec), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta1infrastructure.FooClusterZone)(nil), (*v1beta2infrastructure.FooClusterZone)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooClusterZone_To_v1beta2_FooClusterZone(a.(*v1beta1infrastructure.FooClusterZone), b.(*v1beta2infrastructure.FooClusterZone), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta1.FooClusterZone)(nil), (*v1beta2.FooClusterZone)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooClusterZone_To_v1beta2_FooClusterZone(a.(*v1beta1.FooClusterZone), b.(*v1beta2.FooClusterZone), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta2infrastructure.FooClusterZone)(nil), (*v1beta1infrastructure.FooClusterZone)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooClusterZone_To_v1beta1_FooClusterZone(a.(*v1beta2infrastructure.FooClusterZone), b.(*v1beta1infrastructure.FooClusterZone), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta2.FooClusterZone)(nil), (*v1beta1.FooClusterZone)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooClusterZone_To_v1beta1_FooClusterZone(a.(*v1beta2.FooClusterZone), b.(*v1beta1.FooClusterZone), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta1infrastructure.FooMachineList)(nil), (*v1beta2infrastructure.FooMachineList)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooMachineList_To_v1beta2_FooMachineList(a.(*v1beta1infrastructure.FooMachineList), b.(*v1beta2infrastructure.FooMachineList), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta1.FooMachineList)(nil), (*v1beta2.FooMachineList)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooMachineList_To_v1beta2_FooMachineList(a.(*v1beta1.FooMachineList), b.(*v1beta2.FooMachineList), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta2infrastructure.FooMachineList)(nil), (*v1beta1infrastructure.FooMachineList)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooMachineList_To_v1beta1_FooMachineList(a.(*v1beta2infrastructure.FooMachineList), b.(*v1beta1infrastructure.FooMachineList), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta2.FooMachineList)(nil), (*v1beta1.FooMachineList)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooMachineList_To_v1beta1_FooMachineList(a.(*v1beta2.FooMachineList), b.(*v1beta1.FooMachineList), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta1infrastructure.FooMachinePool)(nil), (*v1beta2infrastructure.FooMachinePool)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooMachinePool_To_v1beta2_FooMachinePool(a.(*v1beta1infrastructure.FooMachinePool), b.(*v1beta2infrastructure.FooMachinePool), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta1.FooMachinePool)(nil), (*v1beta2.FooMachinePool)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooMachinePool_To_v1beta2_FooMachinePool(a.(*v1beta1.FooMachinePool), b.(*v1beta2.FooMachinePool), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta2infrastructure.FooMachinePool)(nil), (*v1beta1infrastructure.FooMachinePool)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooMachinePool_To_v1beta1_FooMachinePool(a.(*v1beta2infrastructure.FooMachinePool), b.(*v1beta1infrastructure.FooMachinePool), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta2.FooMachinePool)(nil), (*v1beta1.FooMachinePool)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooMachinePool_To_v1beta1_FooMachinePool(a.(*v1beta2.FooMachinePool), b.(*v1beta1.FooMachinePool), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta1infrastructure.FooMachinePoolInstanceStatus)(nil), (*v1beta2infrastructure.FooMachinePoolInstanceStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooMachinePoolInstanceStatus_To_v1beta2_FooMachinePoolInstanceStatus(a.(*v1beta1infrastructure.FooMachinePoolInstanceStatus), b.(*v1beta2infrastructure.FooMachinePoolInstanceStatus), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta1.FooMachinePoolInstanceStatus)(nil), (*v1beta2.FooMachinePoolInstanceStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooMachinePoolInstanceStatus_To_v1beta2_FooMachinePoolInstanceStatus(a.(*v1beta1.FooMachinePoolInstanceStatus), b.(*v1beta2.FooMachinePoolInstanceStatus), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta1infrastructure.FooMachinePoolList)(nil), (*v1beta2infrastructure.FooMachinePoolList)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooMachinePoolList_To_v1beta2_FooMachinePoolList(a.(*v1beta1infrastructure.FooMachinePoolList), b.(*v1beta2infrastructure.FooMachinePoolList), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta1.FooMachinePoolList)(nil), (*v1beta2.FooMachinePoolList)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooMachinePoolList_To_v1beta2_FooMachinePoolList(a.(*v1beta1.FooMachinePoolList), b.(*v1beta2.FooMachinePoolList), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta2infrastructure.FooMachinePoolList)(nil), (*v1beta1infrastructure.FooMachinePoolList)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooMachinePoolList_To_v1beta1_FooMachinePoolList(a.(*v1beta2infrastructure.FooMachinePoolList), b.(*v1beta1infrastructure.FooMachinePoolList), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta2.FooMachinePoolList)(nil), (*v1beta1.FooMachinePoolList)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooMachinePoolList_To_v1beta1_FooMachinePoolList(a.(*v1beta2.FooMachinePoolList), b.(*v1beta1.FooMachinePoolList), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta1infrastructure.FooMachinePoolMachineTemplate)(nil), (*v1beta2infrastructure.FooMachinePoolMachineTemplate)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooMachinePoolMachineTemplate_To_v1beta2_FooMachinePoolMachineTemplate(a.(*v1beta1infrastructure.FooMachinePoolMachineTemplate), b.(*v1beta2infrastructure.FooMachinePoolMachineTemplate), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta1.FooMachinePoolMachineTemplate)(nil), (*v1beta2.FooMachinePoolMachineTemplate)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooMachinePoolMachineTemplate_To_v1beta2_FooMachinePoolMachineTemplate(a.(*v1beta1.FooMachinePoolMachineTemplate), b.(*v1beta2.FooMachinePoolMachineTemplate), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta2infrastructure.FooMachinePoolMachineTemplate)(nil), (*v1beta1infrastructure.FooMachinePoolMachineTemplate)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooMachinePoolMachineTemplate_To_v1beta1_FooMachinePoolMachineTemplate(a.(*v1beta2infrastructure.FooMachinePoolMachineTemplate), b.(*v1beta1infrastructure.FooMachinePoolMachineTemplate), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta2.FooMachinePoolMachineTemplate)(nil), (*v1beta1.FooMachinePoolMachineTemplate)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooMachinePoolMachineTemplate_To_v1beta1_FooMachinePoolMachineTemplate(a.(*v1beta2.FooMachinePoolMachineTemplate), b.(*v1beta1.FooMachinePoolMachineTemplate), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta1infrastructure.FooMachinePoolSpec)(nil), (*v1beta2infrastructure.FooMachinePoolSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooMachinePoolSpec_To_v1beta2_FooMachinePoolSpec(a.(*v1beta1infrastructure.FooMachinePoolSpec), b.(*v1beta2infrastructure.FooMachinePoolSpec), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta1.FooMachinePoolSpec)(nil), (*v1beta2.FooMachinePoolSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooMachinePoolSpec_To_v1beta2_FooMachinePoolSpec(a.(*v1beta1.FooMachinePoolSpec), b.(*v1beta2.FooMachinePoolSpec), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta1infrastructure.FooMachinePoolTemplate)(nil), (*v1beta2infrastructure.FooMachinePoolTemplate)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooMachinePoolTemplate_To_v1beta2_FooMachinePoolTemplate(a.(*v1beta1infrastructure.FooMachinePoolTemplate), b.(*v1beta2infrastructure.FooMachinePoolTemplate), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta1.FooMachinePoolTemplate)(nil), (*v1beta2.FooMachinePoolTemplate)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooMachinePoolTemplate_To_v1beta2_FooMachinePoolTemplate(a.(*v1beta1.FooMachinePoolTemplate), b.(*v1beta2.FooMachinePoolTemplate), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta2infrastructure.FooMachinePoolTemplate)(nil), (*v1beta1infrastructure.FooMachinePoolTemplate)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooMachinePoolTemplate_To_v1beta1_FooMachinePoolTemplate(a.(*v1beta2infrastructure.FooMachinePoolTemplate), b.(*v1beta1infrastructure.FooMachinePoolTemplate), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta2.FooMachinePoolTemplate)(nil), (*v1beta1.FooMachinePoolTemplate)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooMachinePoolTemplate_To_v1beta1_FooMachinePoolTemplate(a.(*v1beta2.FooMachinePoolTemplate), b.(*v1beta1.FooMachinePoolTemplate), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta1infrastructure.FooMachinePoolTemplateList)(nil), (*v1beta2infrastructure.FooMachinePoolTemplateList)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooMachinePoolTemplateList_To_v1beta2_FooMachinePoolTemplateList(a.(*v1beta1infrastructure.FooMachinePoolTemplateList), b.(*v1beta2infrastructure.FooMachinePoolTemplateList), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta1.FooMachinePoolTemplateList)(nil), (*v1beta2.FooMachinePoolTemplateList)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooMachinePoolTemplateList_To_v1beta2_FooMachinePoolTemplateList(a.(*v1beta1.FooMachinePoolTemplateList), b.(*v1beta2.FooMachinePoolTemplateList), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta2infrastructure.FooMachinePoolTemplateList)(nil), (*v1beta1infrastructure.FooMachinePoolTemplateList)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooMachinePoolTemplateList_To_v1beta1_FooMachinePoolTemplateList(a.(*v1beta2infrastructure.FooMachinePoolTemplateList), b.(*v1beta1infrastructure.FooMachinePoolTemplateList), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta2.FooMachinePoolTemplateList)(nil), (*v1beta1.FooMachinePoolTemplateList)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooMachinePoolTemplateList_To_v1beta1_FooMachinePoolTemplateList(a.(*v1beta2.FooMachinePoolTemplateList), b.(*v1beta1.FooMachinePoolTemplateList), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta1infrastructure.FooMachinePoolTemplateResource)(nil), (*v1beta2infrastructure.FooMachinePoolTemplateResource)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooMachinePoolTemplateResource_To_v1beta2_FooMachinePoolTemplateResource(a.(*v1beta1infrastructure.FooMachinePoolTemplateResource), b.(*v1beta2infrastructure.FooMachinePoolTemplateResource), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta1.FooMachinePoolTemplateResource)(nil), (*v1beta2.FooMachinePoolTemplateResource)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooMachinePoolTemplateResource_To_v1beta2_FooMachinePoolTemplateResource(a.(*v1beta1.FooMachinePoolTemplateResource), b.(*v1beta2.FooMachinePoolTemplateResource), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta2infrastructure.FooMachinePoolTemplateResource)(nil), (*v1beta1infrastructure.FooMachinePoolTemplateResource)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooMachinePoolTemplateResource_To_v1beta1_FooMachinePoolTemplateResource(a.(*v1beta2infrastructure.FooMachinePoolTemplateResource), b.(*v1beta1infrastructure.FooMachinePoolTemplateResource), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta2.FooMachinePoolTemplateResource)(nil), (*v1beta1.FooMachinePoolTemplateResource)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooMachinePoolTemplateResource_To_v1beta1_FooMachinePoolTemplateResource(a.(*v1beta2.FooMachinePoolTemplateResource), b.(*v1beta1.FooMachinePoolTemplateResource), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta1infrastructure.FooMachinePoolTemplateSpec)(nil), (*v1beta2infrastructure.FooMachinePoolTemplateSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooMachinePoolTemplateSpec_To_v1beta2_FooMachinePoolTemplateSpec(a.(*v1beta1infrastructure.FooMachinePoolTemplateSpec), b.(*v1beta2infrastructure.FooMachinePoolTemplateSpec), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta1.FooMachinePoolTemplateSpec)(nil), (*v1beta2.FooMachinePoolTemplateSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooMachinePoolTemplateSpec_To_v1beta2_FooMachinePoolTemplateSpec(a.(*v1beta1.FooMachinePoolTemplateSpec), b.(*v1beta2.FooMachinePoolTemplateSpec), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta2infrastructure.FooMachinePoolTemplateSpec)(nil), (*v1beta1infrastructure.FooMachinePoolTemplateSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooMachinePoolTemplateSpec_To_v1beta1_FooMachinePoolTemplateSpec(a.(*v1beta2infrastructure.FooMachinePoolTemplateSpec), b.(*v1beta1infrastructure.FooMachinePoolTemplateSpec), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta2.FooMachinePoolTemplateSpec)(nil), (*v1beta1.FooMachinePoolTemplateSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooMachinePoolTemplateSpec_To_v1beta1_FooMachinePoolTemplateSpec(a.(*v1beta2.FooMachinePoolTemplateSpec), b.(*v1beta1.FooMachinePoolTemplateSpec), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta1infrastructure.FooMachineTemplate)(nil), (*v1beta2infrastructure.FooMachineTemplate)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooMachineTemplate_To_v1beta2_FooMachineTemplate(a.(*v1beta1infrastructure.FooMachineTemplate), b.(*v1beta2infrastructure.FooMachineTemplate), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta1.FooMachineTemplate)(nil), (*v1beta2.FooMachineTemplate)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooMachineTemplate_To_v1beta2_FooMachineTemplate(a.(*v1beta1.FooMachineTemplate), b.(*v1beta2.FooMachineTemplate), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta2infrastructure.FooMachineTemplate)(nil), (*v1beta1infrastructure.FooMachineTemplate)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooMachineTemplate_To_v1beta1_FooMachineTemplate(a.(*v1beta2infrastructure.FooMachineTemplate), b.(*v1beta1infrastructure.FooMachineTemplate), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta2.FooMachineTemplate)(nil), (*v1beta1.FooMachineTemplate)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooMachineTemplate_To_v1beta1_FooMachineTemplate(a.(*v1beta2.FooMachineTemplate), b.(*v1beta1.FooMachineTemplate), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta1infrastructure.FooMachineTemplateList)(nil), (*v1beta2infrastructure.FooMachineTemplateList)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooMachineTemplateList_To_v1beta2_FooMachineTemplateList(a.(*v1beta1infrastructure.FooMachineTemplateList), b.(*v1beta2infrastructure.FooMachineTemplateList), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta1.FooMachineTemplateList)(nil), (*v1beta2.FooMachineTemplateList)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooMachineTemplateList_To_v1beta2_FooMachineTemplateList(a.(*v1beta1.FooMachineTemplateList), b.(*v1beta2.FooMachineTemplateList), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta2infrastructure.FooMachineTemplateList)(nil), (*v1beta1infrastructure.FooMachineTemplateList)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooMachineTemplateList_To_v1beta1_FooMachineTemplateList(a.(*v1beta2infrastructure.FooMachineTemplateList), b.(*v1beta1infrastructure.FooMachineTemplateList), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta2.FooMachineTemplateList)(nil), (*v1beta1.FooMachineTemplateList)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooMachineTemplateList_To_v1beta1_FooMachineTemplateList(a.(*v1beta2.FooMachineTemplateList), b.(*v1beta1.FooMachineTemplateList), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta1infrastructure.FooMachineTemplateResource)(nil), (*v1beta2infrastructure.FooMachineTemplateResource)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooMachineTemplateResource_To_v1beta2_FooMachineTemplateResource(a.(*v1beta1infrastructure.FooMachineTemplateResource), b.(*v1beta2infrastructure.FooMachineTemplateResource), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta1.FooMachineTemplateResource)(nil), (*v1beta2.FooMachineTemplateResource)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooMachineTemplateResource_To_v1beta2_FooMachineTemplateResource(a.(*v1beta1.FooMachineTemplateResource), b.(*v1beta2.FooMachineTemplateResource), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta2infrastructure.FooMachineTemplateResource)(nil), (*v1beta1infrastructure.FooMachineTemplateResource)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooMachineTemplateResource_To_v1beta1_FooMachineTemplateResource(a.(*v1beta2infrastructure.FooMachineTemplateResource), b.(*v1beta1infrastructure.FooMachineTemplateResource), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta2.FooMachineTemplateResource)(nil), (*v1beta1.FooMachineTemplateResource)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooMachineTemplateResource_To_v1beta1_FooMachineTemplateResource(a.(*v1beta2.FooMachineTemplateResource), b.(*v1beta1.FooMachineTemplateResource), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta1infrastructure.FooMachineTemplateSpec)(nil), (*v1beta2infrastructure.FooMachineTemplateSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooMachineTemplateSpec_To_v1beta2_FooMachineTemplateSpec(a.(*v1beta1infrastructure.FooMachineTemplateSpec), b.(*v1beta2infrastructure.FooMachineTemplateSpec), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta1.FooMachineTemplateSpec)(nil), (*v1beta2.FooMachineTemplateSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooMachineTemplateSpec_To_v1beta2_FooMachineTemplateSpec(a.(*v1beta1.FooMachineTemplateSpec), b.(*v1beta2.FooMachineTemplateSpec), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta2infrastructure.FooMachineTemplateSpec)(nil), (*v1beta1infrastructure.FooMachineTemplateSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooMachineTemplateSpec_To_v1beta1_FooMachineTemplateSpec(a.(*v1beta2infrastructure.FooMachineTemplateSpec), b.(*v1beta1infrastructure.FooMachineTemplateSpec), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta2.FooMachineTemplateSpec)(nil), (*v1beta1.FooMachineTemplateSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooMachineTemplateSpec_To_v1beta1_FooMachineTemplateSpec(a.(*v1beta2.FooMachineTemplateSpec), b.(*v1beta1.FooMachineTemplateSpec), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta1infrastructure.NodeInfo)(nil), (*v1beta2infrastructure.NodeInfo)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_NodeInfo_To_v1beta2_NodeInfo(a.(*v1beta1infrastructure.NodeInfo), b.(*v1beta2infrastructure.NodeInfo), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta1.NodeInfo)(nil), (*v1beta2.NodeInfo)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_NodeInfo_To_v1beta2_NodeInfo(a.(*v1beta1.NodeInfo), b.(*v1beta2.NodeInfo), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta2infrastructure.NodeInfo)(nil), (*v1beta1infrastructure.NodeInfo)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_NodeInfo_To_v1beta1_NodeInfo(a.(*v1beta2infrastructure.NodeInfo), b.(*v1beta1infrastructure.NodeInfo), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta2.NodeInfo)(nil), (*v1beta1.NodeInfo)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_NodeInfo_To_v1beta1_NodeInfo(a.(*v1beta2.NodeInfo), b.(*v1beta1.NodeInfo), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta1infrastructure.RootDisk)(nil), (*v1beta2infrastructure.RootDisk)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_RootDisk_To_v1beta2_RootDisk(a.(*v1beta1infrastructure.RootDisk), b.(*v1beta2infrastructure.RootDisk), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta1.RootDisk)(nil), (*v1beta2.RootDisk)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_RootDisk_To_v1beta2_RootDisk(a.(*v1beta1.RootDisk), b.(*v1beta2.RootDisk), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*v1beta2infrastructure.RootDisk)(nil), (*v1beta1infrastructure.RootDisk)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_RootDisk_To_v1beta1_RootDisk(a.(*v1beta2infrastructure.RootDisk), b.(*v1beta1infrastructure.RootDisk), scope)
+	if err := s.AddGeneratedConversionFunc((*v1beta2.RootDisk)(nil), (*v1beta1.RootDisk)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_RootDisk_To_v1beta1_RootDisk(a.(*v1beta2.RootDisk), b.(*v1beta1.RootDisk), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*v1beta1infrastructure.FooClusterSpec)(nil), (*v1beta2infrastructure.FooClusterSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooClusterSpec_To_v1beta2_FooClusterSpec(a.(*v1beta1infrastructure.FooClusterSpec), b.(*v1beta2infrastructure.FooClusterSpec), scope)
+	if err := s.AddConversionFunc((*v1beta1.FooClusterSpec)(nil), (*v1beta2.FooClusterSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooClusterSpec_To_v1beta2_FooClusterSpec(a.(*v1beta1.FooClusterSpec), b.(*v1beta2.FooClusterSpec), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*v1beta1infrastructure.FooClusterStatus)(nil), (*v1beta2infrastructure.FooClusterStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooClusterStatus_To_v1beta2_FooClusterStatus(a.(*v1beta1infrastructure.FooClusterStatus), b.(*v1beta2infrastructure.FooClusterStatus), scope)
+	if err := s.AddConversionFunc((*v1beta1.FooClusterStatus)(nil), (*v1beta2.FooClusterStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooClusterStatus_To_v1beta2_FooClusterStatus(a.(*v1beta1.FooClusterStatus), b.(*v1beta2.FooClusterStatus), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*v1beta1infrastructure.FooMachinePoolStatus)(nil), (*v1beta2infrastructure.FooMachinePoolStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooMachinePoolStatus_To_v1beta2_FooMachinePoolStatus(a.(*v1beta1infrastructure.FooMachinePoolStatus), b.(*v1beta2infrastructure.FooMachinePoolStatus), scope)
+	if err := s.AddConversionFunc((*v1beta1.FooMachinePoolStatus)(nil), (*v1beta2.FooMachinePoolStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooMachinePoolStatus_To_v1beta2_FooMachinePoolStatus(a.(*v1beta1.FooMachinePoolStatus), b.(*v1beta2.FooMachinePoolStatus), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*v1beta1infrastructure.FooMachineSpec)(nil), (*v1beta2infrastructure.FooMachineSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooMachineSpec_To_v1beta2_FooMachineSpec(a.(*v1beta1infrastructure.FooMachineSpec), b.(*v1beta2infrastructure.FooMachineSpec), scope)
+	if err := s.AddConversionFunc((*v1beta1.FooMachineSpec)(nil), (*v1beta2.FooMachineSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooMachineSpec_To_v1beta2_FooMachineSpec(a.(*v1beta1.FooMachineSpec), b.(*v1beta2.FooMachineSpec), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*v1beta1infrastructure.FooMachineStatus)(nil), (*v1beta2infrastructure.FooMachineStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooMachineStatus_To_v1beta2_FooMachineStatus(a.(*v1beta1infrastructure.FooMachineStatus), b.(*v1beta2infrastructure.FooMachineStatus), scope)
+	if err := s.AddConversionFunc((*v1beta1.FooMachineStatus)(nil), (*v1beta2.FooMachineStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooMachineStatus_To_v1beta2_FooMachineStatus(a.(*v1beta1.FooMachineStatus), b.(*v1beta2.FooMachineStatus), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*v1beta1infrastructure.FooMachineTemplateStatus)(nil), (*v1beta2infrastructure.FooMachineTemplateStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooMachineTemplateStatus_To_v1beta2_FooMachineTemplateStatus(a.(*v1beta1infrastructure.FooMachineTemplateStatus), b.(*v1beta2infrastructure.FooMachineTemplateStatus), scope)
+	if err := s.AddConversionFunc((*v1beta1.FooMachineTemplateStatus)(nil), (*v1beta2.FooMachineTemplateStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooMachineTemplateStatus_To_v1beta2_FooMachineTemplateStatus(a.(*v1beta1.FooMachineTemplateStatus), b.(*v1beta2.FooMachineTemplateStatus), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*v1beta1infrastructure.FooMachine)(nil), (*v1beta2infrastructure.FooMachine)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta1_FooMachine_To_v1beta2_FooMachine(a.(*v1beta1infrastructure.FooMachine), b.(*v1beta2infrastructure.FooMachine), scope)
+	if err := s.AddConversionFunc((*v1beta1.FooMachine)(nil), (*v1beta2.FooMachine)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_FooMachine_To_v1beta2_FooMachine(a.(*v1beta1.FooMachine), b.(*v1beta2.FooMachine), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*v1beta2infrastructure.FooClusterSpec)(nil), (*v1beta1infrastructure.FooClusterSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooClusterSpec_To_v1beta1_FooClusterSpec(a.(*v1beta2infrastructure.FooClusterSpec), b.(*v1beta1infrastructure.FooClusterSpec), scope)
+	if err := s.AddConversionFunc((*v1beta2.FooClusterSpec)(nil), (*v1beta1.FooClusterSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooClusterSpec_To_v1beta1_FooClusterSpec(a.(*v1beta2.FooClusterSpec), b.(*v1beta1.FooClusterSpec), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*v1beta2infrastructure.FooClusterStatus)(nil), (*v1beta1infrastructure.FooClusterStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooClusterStatus_To_v1beta1_FooClusterStatus(a.(*v1beta2infrastructure.FooClusterStatus), b.(*v1beta1infrastructure.FooClusterStatus), scope)
+	if err := s.AddConversionFunc((*v1beta2.FooClusterStatus)(nil), (*v1beta1.FooClusterStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooClusterStatus_To_v1beta1_FooClusterStatus(a.(*v1beta2.FooClusterStatus), b.(*v1beta1.FooClusterStatus), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*v1beta2infrastructure.FooMachinePoolInstanceStatus)(nil), (*v1beta1infrastructure.FooMachinePoolInstanceStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooMachinePoolInstanceStatus_To_v1beta1_FooMachinePoolInstanceStatus(a.(*v1beta2infrastructure.FooMachinePoolInstanceStatus), b.(*v1beta1infrastructure.FooMachinePoolInstanceStatus), scope)
+	if err := s.AddConversionFunc((*v1beta2.FooMachinePoolInstanceStatus)(nil), (*v1beta1.FooMachinePoolInstanceStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooMachinePoolInstanceStatus_To_v1beta1_FooMachinePoolInstanceStatus(a.(*v1beta2.FooMachinePoolInstanceStatus), b.(*v1beta1.FooMachinePoolInstanceStatus), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*v1beta2infrastructure.FooMachinePoolSpec)(nil), (*v1beta1infrastructure.FooMachinePoolSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooMachinePoolSpec_To_v1beta1_FooMachinePoolSpec(a.(*v1beta2infrastructure.FooMachinePoolSpec), b.(*v1beta1infrastructure.FooMachinePoolSpec), scope)
+	if err := s.AddConversionFunc((*v1beta2.FooMachinePoolSpec)(nil), (*v1beta1.FooMachinePoolSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooMachinePoolSpec_To_v1beta1_FooMachinePoolSpec(a.(*v1beta2.FooMachinePoolSpec), b.(*v1beta1.FooMachinePoolSpec), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*v1beta2infrastructure.FooMachinePoolStatus)(nil), (*v1beta1infrastructure.FooMachinePoolStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooMachinePoolStatus_To_v1beta1_FooMachinePoolStatus(a.(*v1beta2infrastructure.FooMachinePoolStatus), b.(*v1beta1infrastructure.FooMachinePoolStatus), scope)
+	if err := s.AddConversionFunc((*v1beta2.FooMachinePoolStatus)(nil), (*v1beta1.FooMachinePoolStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooMachinePoolStatus_To_v1beta1_FooMachinePoolStatus(a.(*v1beta2.FooMachinePoolStatus), b.(*v1beta1.FooMachinePoolStatus), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*v1beta2infrastructure.FooMachineSpec)(nil), (*v1beta1infrastructure.FooMachineSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooMachineSpec_To_v1beta1_FooMachineSpec(a.(*v1beta2infrastructure.FooMachineSpec), b.(*v1beta1infrastructure.FooMachineSpec), scope)
+	if err := s.AddConversionFunc((*v1beta2.FooMachineSpec)(nil), (*v1beta1.FooMachineSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooMachineSpec_To_v1beta1_FooMachineSpec(a.(*v1beta2.FooMachineSpec), b.(*v1beta1.FooMachineSpec), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*v1beta2infrastructure.FooMachineStatus)(nil), (*v1beta1infrastructure.FooMachineStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooMachineStatus_To_v1beta1_FooMachineStatus(a.(*v1beta2infrastructure.FooMachineStatus), b.(*v1beta1infrastructure.FooMachineStatus), scope)
+	if err := s.AddConversionFunc((*v1beta2.FooMachineStatus)(nil), (*v1beta1.FooMachineStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooMachineStatus_To_v1beta1_FooMachineStatus(a.(*v1beta2.FooMachineStatus), b.(*v1beta1.FooMachineStatus), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*v1beta2infrastructure.FooMachineTemplateStatus)(nil), (*v1beta1infrastructure.FooMachineTemplateStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooMachineTemplateStatus_To_v1beta1_FooMachineTemplateStatus(a.(*v1beta2infrastructure.FooMachineTemplateStatus), b.(*v1beta1infrastructure.FooMachineTemplateStatus), scope)
+	if err := s.AddConversionFunc((*v1beta2.FooMachineTemplateStatus)(nil), (*v1beta1.FooMachineTemplateStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooMachineTemplateStatus_To_v1beta1_FooMachineTemplateStatus(a.(*v1beta2.FooMachineTemplateStatus), b.(*v1beta1.FooMachineTemplateStatus), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*v1beta2infrastructure.FooMachine)(nil), (*v1beta1infrastructure.FooMachine)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_v1beta2_FooMachine_To_v1beta1_FooMachine(a.(*v1beta2infrastructure.FooMachine), b.(*v1beta1infrastructure.FooMachine), scope)
+	if err := s.AddConversionFunc((*v1beta2.FooMachine)(nil), (*v1beta1.FooMachine)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta2_FooMachine_To_v1beta1_FooMachine(a.(*v1beta2.FooMachine), b.(*v1beta1.FooMachine), scope)
 	}); err != nil {
 		return err
 	}
 	return nil
 }
 
-func autoConvert_v1beta1_APIEndpoint_To_v1beta2_APIEndpoint(in *v1beta1infrastructure.APIEndpoint, out *v1beta2infrastructure.APIEndpoint, s conversion.Scope) error {
+func autoConvert_v1beta1_APIEndpoint_To_v1beta2_APIEndpoint(in *v1beta1.APIEndpoint, out *v1beta2.APIEndpoint, s conversion.Scope) error {
 	out.Host = in.Host
 	out.Port = in.Port
 	return nil
 }
 
 // Convert_v1beta1_APIEndpoint_To_v1beta2_APIEndpoint is an autogenerated conversion function.
-func Convert_v1beta1_APIEndpoint_To_v1beta2_APIEndpoint(in *v1beta1infrastructure.APIEndpoint, out *v1beta2infrastructure.APIEndpoint, s conversion.Scope) error {
+func Convert_v1beta1_APIEndpoint_To_v1beta2_APIEndpoint(in *v1beta1.APIEndpoint, out *v1beta2.APIEndpoint, s conversion.Scope) error {
 	return autoConvert_v1beta1_APIEndpoint_To_v1beta2_APIEndpoint(in, out, s)
 }
 
-func autoConvert_v1beta2_APIEndpoint_To_v1beta1_APIEndpoint(in *v1beta2infrastructure.APIEndpoint, out *v1beta1infrastructure.APIEndpoint, s conversion.Scope) error {
+func autoConvert_v1beta2_APIEndpoint_To_v1beta1_APIEndpoint(in *v1beta2.APIEndpoint, out *v1beta1.APIEndpoint, s conversion.Scope) error {
 	out.Host = in.Host
 	out.Port = in.Port
 	return nil
 }
 
 // Convert_v1beta2_APIEndpoint_To_v1beta1_APIEndpoint is an autogenerated conversion function.
-func Convert_v1beta2_APIEndpoint_To_v1beta1_APIEndpoint(in *v1beta2infrastructure.APIEndpoint, out *v1beta1infrastructure.APIEndpoint, s conversion.Scope) error {
+func Convert_v1beta2_APIEndpoint_To_v1beta1_APIEndpoint(in *v1beta2.APIEndpoint, out *v1beta1.APIEndpoint, s conversion.Scope) error {
 	return autoConvert_v1beta2_APIEndpoint_To_v1beta1_APIEndpoint(in, out, s)
 }
 
-func autoConvert_v1beta1_FooCluster_To_v1beta2_FooCluster(in *v1beta1infrastructure.FooCluster, out *v1beta2infrastructure.FooCluster, s conversion.Scope) error {
+func autoConvert_v1beta1_FooCluster_To_v1beta2_FooCluster(in *v1beta1.FooCluster, out *v1beta2.FooCluster, s conversion.Scope) error {
 	out.ObjectMeta = in.ObjectMeta
 	if err := Convert_v1beta1_FooClusterSpec_To_v1beta2_FooClusterSpec(&in.Spec, &out.Spec, s); err != nil {
 		return err
@@ -396,11 +396,11 @@ func autoConvert_v1beta1_FooCluster_To_v1beta2_FooCluster(in *v1beta1infrastruct
 }
 
 // Convert_v1beta1_FooCluster_To_v1beta2_FooCluster is an autogenerated conversion function.
-func Convert_v1beta1_FooCluster_To_v1beta2_FooCluster(in *v1beta1infrastructure.FooCluster, out *v1beta2infrastructure.FooCluster, s conversion.Scope) error {
+func Convert_v1beta1_FooCluster_To_v1beta2_FooCluster(in *v1beta1.FooCluster, out *v1beta2.FooCluster, s conversion.Scope) error {
 	return autoConvert_v1beta1_FooCluster_To_v1beta2_FooCluster(in, out, s)
 }
 
-func autoConvert_v1beta2_FooCluster_To_v1beta1_FooCluster(in *v1beta2infrastructure.FooCluster, out *v1beta1infrastructure.FooCluster, s conversion.Scope) error {
+func autoConvert_v1beta2_FooCluster_To_v1beta1_FooCluster(in *v1beta2.FooCluster, out *v1beta1.FooCluster, s conversion.Scope) error {
 	out.ObjectMeta = in.ObjectMeta
 	if err := Convert_v1beta2_FooClusterSpec_To_v1beta1_FooClusterSpec(&in.Spec, &out.Spec, s); err != nil {
 		return err
@@ -412,35 +412,35 @@ func autoConvert_v1beta2_FooCluster_To_v1beta1_FooCluster(in *v1beta2infrastruct
 }
 
 // Convert_v1beta2_FooCluster_To_v1beta1_FooCluster is an autogenerated conversion function.
-func Convert_v1beta2_FooCluster_To_v1beta1_FooCluster(in *v1beta2infrastructure.FooCluster, out *v1beta1infrastructure.FooCluster, s conversion.Scope) error {
+func Convert_v1beta2_FooCluster_To_v1beta1_FooCluster(in *v1beta2.FooCluster, out *v1beta1.FooCluster, s conversion.Scope) error {
 	return autoConvert_v1beta2_FooCluster_To_v1beta1_FooCluster(in, out, s)
 }
 
-func autoConvert_v1beta1_FooClusterIdentityReference_To_v1beta2_FooClusterIdentityReference(in *v1beta1infrastructure.FooClusterIdentityReference, out *v1beta2infrastructure.FooClusterIdentityReference, s conversion.Scope) error {
+func autoConvert_v1beta1_FooClusterIdentityReference_To_v1beta2_FooClusterIdentityReference(in *v1beta1.FooClusterIdentityReference, out *v1beta2.FooClusterIdentityReference, s conversion.Scope) error {
 	out.Name = in.Name
 	return nil
 }
 
 // Convert_v1beta1_FooClusterIdentityReference_To_v1beta2_FooClusterIdentityReference is an autogenerated conversion function.
-func Convert_v1beta1_FooClusterIdentityReference_To_v1beta2_FooClusterIdentityReference(in *v1beta1infrastructure.FooClusterIdentityReference, out *v1beta2infrastructure.FooClusterIdentityReference, s conversion.Scope) error {
+func Convert_v1beta1_FooClusterIdentityReference_To_v1beta2_FooClusterIdentityReference(in *v1beta1.FooClusterIdentityReference, out *v1beta2.FooClusterIdentityReference, s conversion.Scope) error {
 	return autoConvert_v1beta1_FooClusterIdentityReference_To_v1beta2_FooClusterIdentityReference(in, out, s)
 }
 
-func autoConvert_v1beta2_FooClusterIdentityReference_To_v1beta1_FooClusterIdentityReference(in *v1beta2infrastructure.FooClusterIdentityReference, out *v1beta1infrastructure.FooClusterIdentityReference, s conversion.Scope) error {
+func autoConvert_v1beta2_FooClusterIdentityReference_To_v1beta1_FooClusterIdentityReference(in *v1beta2.FooClusterIdentityReference, out *v1beta1.FooClusterIdentityReference, s conversion.Scope) error {
 	out.Name = in.Name
 	return nil
 }
 
 // Convert_v1beta2_FooClusterIdentityReference_To_v1beta1_FooClusterIdentityReference is an autogenerated conversion function.
-func Convert_v1beta2_FooClusterIdentityReference_To_v1beta1_FooClusterIdentityReference(in *v1beta2infrastructure.FooClusterIdentityReference, out *v1beta1infrastructure.FooClusterIdentityReference, s conversion.Scope) error {
+func Convert_v1beta2_FooClusterIdentityReference_To_v1beta1_FooClusterIdentityReference(in *v1beta2.FooClusterIdentityReference, out *v1beta1.FooClusterIdentityReference, s conversion.Scope) error {
 	return autoConvert_v1beta2_FooClusterIdentityReference_To_v1beta1_FooClusterIdentityReference(in, out, s)
 }
 
-func autoConvert_v1beta1_FooClusterList_To_v1beta2_FooClusterList(in *v1beta1infrastructure.FooClusterList, out *v1beta2infrastructure.FooClusterList, s conversion.Scope) error {
+func autoConvert_v1beta1_FooClusterList_To_v1beta2_FooClusterList(in *v1beta1.FooClusterList, out *v1beta2.FooClusterList, s conversion.Scope) error {
 	out.ListMeta = in.ListMeta
 	if in.Items != nil {
 		in, out := &in.Items, &out.Items
-		*out = make([]v1beta2infrastructure.FooCluster, len(*in))
+		*out = make([]v1beta2.FooCluster, len(*in))
 		for i := range *in {
 			if err := Convert_v1beta1_FooCluster_To_v1beta2_FooCluster(&(*in)[i], &(*out)[i], s); err != nil {
 				return err
@@ -453,15 +453,15 @@ func autoConvert_v1beta1_FooClusterList_To_v1beta2_FooClusterList(in *v1beta1inf
 }
 
 // Convert_v1beta1_FooClusterList_To_v1beta2_FooClusterList is an autogenerated conversion function.
-func Convert_v1beta1_FooClusterList_To_v1beta2_FooClusterList(in *v1beta1infrastructure.FooClusterList, out *v1beta2infrastructure.FooClusterList, s conversion.Scope) error {
+func Convert_v1beta1_FooClusterList_To_v1beta2_FooClusterList(in *v1beta1.FooClusterList, out *v1beta2.FooClusterList, s conversion.Scope) error {
 	return autoConvert_v1beta1_FooClusterList_To_v1beta2_FooClusterList(in, out, s)
 }
 
-func autoConvert_v1beta2_FooClusterList_To_v1beta1_FooClusterList(in *v1beta2infrastructure.FooClusterList, out *v1beta1infrastructure.FooClusterList, s conversion.Scope) error {
+func autoConvert_v1beta2_FooClusterList_To_v1beta1_FooClusterList(in *v1beta2.FooClusterList, out *v1beta1.FooClusterList, s conversion.Scope) error {
 	out.ListMeta = in.ListMeta
 	if in.Items != nil {
 		in, out := &in.Items, &out.Items
-		*out = make([]v1beta1infrastructure.FooCluster, len(*in))
+		*out = make([]v1beta1.FooCluster, len(*in))
 		for i := range *in {
 			if err := Convert_v1beta2_FooCluster_To_v1beta1_FooCluster(&(*in)[i], &(*out)[i], s); err != nil {
 				return err
@@ -474,63 +474,63 @@ func autoConvert_v1beta2_FooClusterList_To_v1beta1_FooClusterList(in *v1beta2inf
 }
 
 // Convert_v1beta2_FooClusterList_To_v1beta1_FooClusterList is an autogenerated conversion function.
-func Convert_v1beta2_FooClusterList_To_v1beta1_FooClusterList(in *v1beta2infrastructure.FooClusterList, out *v1beta1infrastructure.FooClusterList, s conversion.Scope) error {
+func Convert_v1beta2_FooClusterList_To_v1beta1_FooClusterList(in *v1beta2.FooClusterList, out *v1beta1.FooClusterList, s conversion.Scope) error {
 	return autoConvert_v1beta2_FooClusterList_To_v1beta1_FooClusterList(in, out, s)
 }
 
-func autoConvert_v1beta1_FooClusterLoadBalancer_To_v1beta2_FooClusterLoadBalancer(in *v1beta1infrastructure.FooClusterLoadBalancer, out *v1beta2infrastructure.FooClusterLoadBalancer, s conversion.Scope) error {
+func autoConvert_v1beta1_FooClusterLoadBalancer_To_v1beta2_FooClusterLoadBalancer(in *v1beta1.FooClusterLoadBalancer, out *v1beta2.FooClusterLoadBalancer, s conversion.Scope) error {
 	out.Port = in.Port
 	return nil
 }
 
 // Convert_v1beta1_FooClusterLoadBalancer_To_v1beta2_FooClusterLoadBalancer is an autogenerated conversion function.
-func Convert_v1beta1_FooClusterLoadBalancer_To_v1beta2_FooClusterLoadBalancer(in *v1beta1infrastructure.FooClusterLoadBalancer, out *v1beta2infrastructure.FooClusterLoadBalancer, s conversion.Scope) error {
+func Convert_v1beta1_FooClusterLoadBalancer_To_v1beta2_FooClusterLoadBalancer(in *v1beta1.FooClusterLoadBalancer, out *v1beta2.FooClusterLoadBalancer, s conversion.Scope) error {
 	return autoConvert_v1beta1_FooClusterLoadBalancer_To_v1beta2_FooClusterLoadBalancer(in, out, s)
 }
 
-func autoConvert_v1beta2_FooClusterLoadBalancer_To_v1beta1_FooClusterLoadBalancer(in *v1beta2infrastructure.FooClusterLoadBalancer, out *v1beta1infrastructure.FooClusterLoadBalancer, s conversion.Scope) error {
+func autoConvert_v1beta2_FooClusterLoadBalancer_To_v1beta1_FooClusterLoadBalancer(in *v1beta2.FooClusterLoadBalancer, out *v1beta1.FooClusterLoadBalancer, s conversion.Scope) error {
 	out.Port = in.Port
 	return nil
 }
 
 // Convert_v1beta2_FooClusterLoadBalancer_To_v1beta1_FooClusterLoadBalancer is an autogenerated conversion function.
-func Convert_v1beta2_FooClusterLoadBalancer_To_v1beta1_FooClusterLoadBalancer(in *v1beta2infrastructure.FooClusterLoadBalancer, out *v1beta1infrastructure.FooClusterLoadBalancer, s conversion.Scope) error {
+func Convert_v1beta2_FooClusterLoadBalancer_To_v1beta1_FooClusterLoadBalancer(in *v1beta2.FooClusterLoadBalancer, out *v1beta1.FooClusterLoadBalancer, s conversion.Scope) error {
 	return autoConvert_v1beta2_FooClusterLoadBalancer_To_v1beta1_FooClusterLoadBalancer(in, out, s)
 }
 
-func autoConvert_v1beta1_FooClusterSpec_To_v1beta2_FooClusterSpec(in *v1beta1infrastructure.FooClusterSpec, out *v1beta2infrastructure.FooClusterSpec, s conversion.Scope) error {
+func autoConvert_v1beta1_FooClusterSpec_To_v1beta2_FooClusterSpec(in *v1beta1.FooClusterSpec, out *v1beta2.FooClusterSpec, s conversion.Scope) error {
 	if err := Convert_v1beta1_APIEndpoint_To_v1beta2_APIEndpoint(&in.ControlPlaneEndpoint, &out.ControlPlaneEndpoint, s); err != nil {
 		return err
 	}
-	// WARNING: in.IdentityRef requires manual conversion: inconvertible types (*github.com/capfoo/cluster-api-provider-foo/api/v1beta1/infrastructure.FooClusterIdentityReference vs github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure.FooClusterIdentityReference)
+	// WARNING: in.IdentityRef requires manual conversion: inconvertible types (*github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta1.FooClusterIdentityReference vs github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta2.FooClusterIdentityReference)
 	if err := Convert_v1beta1_FooClusterLoadBalancer_To_v1beta2_FooClusterLoadBalancer(&in.LoadBalancer, &out.LoadBalancer, s); err != nil {
 		return err
 	}
-	out.Zones = *(*[]v1beta2infrastructure.FooClusterZone)(unsafe.Pointer(&in.Zones))
+	out.Zones = *(*[]v1beta2.FooClusterZone)(unsafe.Pointer(&in.Zones))
 	out.AdditionalTags = *(*map[string]string)(unsafe.Pointer(&in.AdditionalTags))
 	return nil
 }
 
-func autoConvert_v1beta2_FooClusterSpec_To_v1beta1_FooClusterSpec(in *v1beta2infrastructure.FooClusterSpec, out *v1beta1infrastructure.FooClusterSpec, s conversion.Scope) error {
+func autoConvert_v1beta2_FooClusterSpec_To_v1beta1_FooClusterSpec(in *v1beta2.FooClusterSpec, out *v1beta1.FooClusterSpec, s conversion.Scope) error {
 	if err := Convert_v1beta2_APIEndpoint_To_v1beta1_APIEndpoint(&in.ControlPlaneEndpoint, &out.ControlPlaneEndpoint, s); err != nil {
 		return err
 	}
-	// WARNING: in.IdentityRef requires manual conversion: inconvertible types (github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure.FooClusterIdentityReference vs *github.com/capfoo/cluster-api-provider-foo/api/v1beta1/infrastructure.FooClusterIdentityReference)
+	// WARNING: in.IdentityRef requires manual conversion: inconvertible types (github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta2.FooClusterIdentityReference vs *github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta1.FooClusterIdentityReference)
 	if err := Convert_v1beta2_FooClusterLoadBalancer_To_v1beta1_FooClusterLoadBalancer(&in.LoadBalancer, &out.LoadBalancer, s); err != nil {
 		return err
 	}
-	out.Zones = *(*[]v1beta1infrastructure.FooClusterZone)(unsafe.Pointer(&in.Zones))
+	out.Zones = *(*[]v1beta1.FooClusterZone)(unsafe.Pointer(&in.Zones))
 	out.AdditionalTags = *(*map[string]string)(unsafe.Pointer(&in.AdditionalTags))
 	return nil
 }
 
-func autoConvert_v1beta1_FooClusterStatus_To_v1beta2_FooClusterStatus(in *v1beta1infrastructure.FooClusterStatus, out *v1beta2infrastructure.FooClusterStatus, s conversion.Scope) error {
+func autoConvert_v1beta1_FooClusterStatus_To_v1beta2_FooClusterStatus(in *v1beta1.FooClusterStatus, out *v1beta2.FooClusterStatus, s conversion.Scope) error {
 	// WARNING: in.ContractStatus requires manual conversion: does not exist in peer-type
 	// WARNING: in.FailureDomains requires manual conversion: inconvertible types (sigs.k8s.io/cluster-api/api/core/v1beta1.FailureDomains vs []sigs.k8s.io/cluster-api/api/core/v1beta2.FailureDomain)
 	return nil
 }
 
-func autoConvert_v1beta2_FooClusterStatus_To_v1beta1_FooClusterStatus(in *v1beta2infrastructure.FooClusterStatus, out *v1beta1infrastructure.FooClusterStatus, s conversion.Scope) error {
+func autoConvert_v1beta2_FooClusterStatus_To_v1beta1_FooClusterStatus(in *v1beta2.FooClusterStatus, out *v1beta1.FooClusterStatus, s conversion.Scope) error {
 	// WARNING: in.Conditions requires manual conversion: does not exist in peer-type
 	// WARNING: in.Initialization requires manual conversion: does not exist in peer-type
 	// WARNING: in.FailureDomains requires manual conversion: inconvertible types ([]sigs.k8s.io/cluster-api/api/core/v1beta2.FailureDomain vs sigs.k8s.io/cluster-api/api/core/v1beta1.FailureDomains)
@@ -538,7 +538,7 @@ func autoConvert_v1beta2_FooClusterStatus_To_v1beta1_FooClusterStatus(in *v1beta
 	return nil
 }
 
-func autoConvert_v1beta1_FooClusterTemplate_To_v1beta2_FooClusterTemplate(in *v1beta1infrastructure.FooClusterTemplate, out *v1beta2infrastructure.FooClusterTemplate, s conversion.Scope) error {
+func autoConvert_v1beta1_FooClusterTemplate_To_v1beta2_FooClusterTemplate(in *v1beta1.FooClusterTemplate, out *v1beta2.FooClusterTemplate, s conversion.Scope) error {
 	out.ObjectMeta = in.ObjectMeta
 	if err := Convert_v1beta1_FooClusterTemplateSpec_To_v1beta2_FooClusterTemplateSpec(&in.Spec, &out.Spec, s); err != nil {
 		return err
@@ -547,11 +547,11 @@ func autoConvert_v1beta1_FooClusterTemplate_To_v1beta2_FooClusterTemplate(in *v1
 }
 
 // Convert_v1beta1_FooClusterTemplate_To_v1beta2_FooClusterTemplate is an autogenerated conversion function.
-func Convert_v1beta1_FooClusterTemplate_To_v1beta2_FooClusterTemplate(in *v1beta1infrastructure.FooClusterTemplate, out *v1beta2infrastructure.FooClusterTemplate, s conversion.Scope) error {
+func Convert_v1beta1_FooClusterTemplate_To_v1beta2_FooClusterTemplate(in *v1beta1.FooClusterTemplate, out *v1beta2.FooClusterTemplate, s conversion.Scope) error {
 	return autoConvert_v1beta1_FooClusterTemplate_To_v1beta2_FooClusterTemplate(in, out, s)
 }
 
-func autoConvert_v1beta2_FooClusterTemplate_To_v1beta1_FooClusterTemplate(in *v1beta2infrastructure.FooClusterTemplate, out *v1beta1infrastructure.FooClusterTemplate, s conversion.Scope) error {
+func autoConvert_v1beta2_FooClusterTemplate_To_v1beta1_FooClusterTemplate(in *v1beta2.FooClusterTemplate, out *v1beta1.FooClusterTemplate, s conversion.Scope) error {
 	out.ObjectMeta = in.ObjectMeta
 	if err := Convert_v1beta2_FooClusterTemplateSpec_To_v1beta1_FooClusterTemplateSpec(&in.Spec, &out.Spec, s); err != nil {
 		return err
@@ -560,15 +560,15 @@ func autoConvert_v1beta2_FooClusterTemplate_To_v1beta1_FooClusterTemplate(in *v1
 }
 
 // Convert_v1beta2_FooClusterTemplate_To_v1beta1_FooClusterTemplate is an autogenerated conversion function.
-func Convert_v1beta2_FooClusterTemplate_To_v1beta1_FooClusterTemplate(in *v1beta2infrastructure.FooClusterTemplate, out *v1beta1infrastructure.FooClusterTemplate, s conversion.Scope) error {
+func Convert_v1beta2_FooClusterTemplate_To_v1beta1_FooClusterTemplate(in *v1beta2.FooClusterTemplate, out *v1beta1.FooClusterTemplate, s conversion.Scope) error {
 	return autoConvert_v1beta2_FooClusterTemplate_To_v1beta1_FooClusterTemplate(in, out, s)
 }
 
-func autoConvert_v1beta1_FooClusterTemplateList_To_v1beta2_FooClusterTemplateList(in *v1beta1infrastructure.FooClusterTemplateList, out *v1beta2infrastructure.FooClusterTemplateList, s conversion.Scope) error {
+func autoConvert_v1beta1_FooClusterTemplateList_To_v1beta2_FooClusterTemplateList(in *v1beta1.FooClusterTemplateList, out *v1beta2.FooClusterTemplateList, s conversion.Scope) error {
 	out.ListMeta = in.ListMeta
 	if in.Items != nil {
 		in, out := &in.Items, &out.Items
-		*out = make([]v1beta2infrastructure.FooClusterTemplate, len(*in))
+		*out = make([]v1beta2.FooClusterTemplate, len(*in))
 		for i := range *in {
 			if err := Convert_v1beta1_FooClusterTemplate_To_v1beta2_FooClusterTemplate(&(*in)[i], &(*out)[i], s); err != nil {
 				return err
@@ -581,15 +581,15 @@ func autoConvert_v1beta1_FooClusterTemplateList_To_v1beta2_FooClusterTemplateLis
 }
 
 // Convert_v1beta1_FooClusterTemplateList_To_v1beta2_FooClusterTemplateList is an autogenerated conversion function.
-func Convert_v1beta1_FooClusterTemplateList_To_v1beta2_FooClusterTemplateList(in *v1beta1infrastructure.FooClusterTemplateList, out *v1beta2infrastructure.FooClusterTemplateList, s conversion.Scope) error {
+func Convert_v1beta1_FooClusterTemplateList_To_v1beta2_FooClusterTemplateList(in *v1beta1.FooClusterTemplateList, out *v1beta2.FooClusterTemplateList, s conversion.Scope) error {
 	return autoConvert_v1beta1_FooClusterTemplateList_To_v1beta2_FooClusterTemplateList(in, out, s)
 }
 
-func autoConvert_v1beta2_FooClusterTemplateList_To_v1beta1_FooClusterTemplateList(in *v1beta2infrastructure.FooClusterTemplateList, out *v1beta1infrastructure.FooClusterTemplateList, s conversion.Scope) error {
+func autoConvert_v1beta2_FooClusterTemplateList_To_v1beta1_FooClusterTemplateList(in *v1beta2.FooClusterTemplateList, out *v1beta1.FooClusterTemplateList, s conversion.Scope) error {
 	out.ListMeta = in.ListMeta
 	if in.Items != nil {
 		in, out := &in.Items, &out.Items
-		*out = make([]v1beta1infrastructure.FooClusterTemplate, len(*in))
+		*out = make([]v1beta1.FooClusterTemplate, len(*in))
 		for i := range *in {
 			if err := Convert_v1beta2_FooClusterTemplate_To_v1beta1_FooClusterTemplate(&(*in)[i], &(*out)[i], s); err != nil {
 				return err
@@ -602,11 +602,11 @@ func autoConvert_v1beta2_FooClusterTemplateList_To_v1beta1_FooClusterTemplateLis
 }
 
 // Convert_v1beta2_FooClusterTemplateList_To_v1beta1_FooClusterTemplateList is an autogenerated conversion function.
-func Convert_v1beta2_FooClusterTemplateList_To_v1beta1_FooClusterTemplateList(in *v1beta2infrastructure.FooClusterTemplateList, out *v1beta1infrastructure.FooClusterTemplateList, s conversion.Scope) error {
+func Convert_v1beta2_FooClusterTemplateList_To_v1beta1_FooClusterTemplateList(in *v1beta2.FooClusterTemplateList, out *v1beta1.FooClusterTemplateList, s conversion.Scope) error {
 	return autoConvert_v1beta2_FooClusterTemplateList_To_v1beta1_FooClusterTemplateList(in, out, s)
 }
 
-func autoConvert_v1beta1_FooClusterTemplateResource_To_v1beta2_FooClusterTemplateResource(in *v1beta1infrastructure.FooClusterTemplateResource, out *v1beta2infrastructure.FooClusterTemplateResource, s conversion.Scope) error {
+func autoConvert_v1beta1_FooClusterTemplateResource_To_v1beta2_FooClusterTemplateResource(in *v1beta1.FooClusterTemplateResource, out *v1beta2.FooClusterTemplateResource, s conversion.Scope) error {
 	if err := legacy.Convert_v1beta1_ObjectMeta_To_v1beta2_ObjectMeta(&in.ObjectMeta, &out.ObjectMeta, s); err != nil {
 		return err
 	}
@@ -617,11 +617,11 @@ func autoConvert_v1beta1_FooClusterTemplateResource_To_v1beta2_FooClusterTemplat
 }
 
 // Convert_v1beta1_FooClusterTemplateResource_To_v1beta2_FooClusterTemplateResource is an autogenerated conversion function.
-func Convert_v1beta1_FooClusterTemplateResource_To_v1beta2_FooClusterTemplateResource(in *v1beta1infrastructure.FooClusterTemplateResource, out *v1beta2infrastructure.FooClusterTemplateResource, s conversion.Scope) error {
+func Convert_v1beta1_FooClusterTemplateResource_To_v1beta2_FooClusterTemplateResource(in *v1beta1.FooClusterTemplateResource, out *v1beta2.FooClusterTemplateResource, s conversion.Scope) error {
 	return autoConvert_v1beta1_FooClusterTemplateResource_To_v1beta2_FooClusterTemplateResource(in, out, s)
 }
 
-func autoConvert_v1beta2_FooClusterTemplateResource_To_v1beta1_FooClusterTemplateResource(in *v1beta2infrastructure.FooClusterTemplateResource, out *v1beta1infrastructure.FooClusterTemplateResource, s conversion.Scope) error {
+func autoConvert_v1beta2_FooClusterTemplateResource_To_v1beta1_FooClusterTemplateResource(in *v1beta2.FooClusterTemplateResource, out *v1beta1.FooClusterTemplateResource, s conversion.Scope) error {
 	if err := legacy.Convert_v1beta2_ObjectMeta_To_v1beta1_ObjectMeta(&in.ObjectMeta, &out.ObjectMeta, s); err != nil {
 		return err
 	}
@@ -632,11 +632,11 @@ func autoConvert_v1beta2_FooClusterTemplateResource_To_v1beta1_FooClusterTemplat
 }
 
 // Convert_v1beta2_FooClusterTemplateResource_To_v1beta1_FooClusterTemplateResource is an autogenerated conversion function.
-func Convert_v1beta2_FooClusterTemplateResource_To_v1beta1_FooClusterTemplateResource(in *v1beta2infrastructure.FooClusterTemplateResource, out *v1beta1infrastructure.FooClusterTemplateResource, s conversion.Scope) error {
+func Convert_v1beta2_FooClusterTemplateResource_To_v1beta1_FooClusterTemplateResource(in *v1beta2.FooClusterTemplateResource, out *v1beta1.FooClusterTemplateResource, s conversion.Scope) error {
 	return autoConvert_v1beta2_FooClusterTemplateResource_To_v1beta1_FooClusterTemplateResource(in, out, s)
 }
 
-func autoConvert_v1beta1_FooClusterTemplateSpec_To_v1beta2_FooClusterTemplateSpec(in *v1beta1infrastructure.FooClusterTemplateSpec, out *v1beta2infrastructure.FooClusterTemplateSpec, s conversion.Scope) error {
+func autoConvert_v1beta1_FooClusterTemplateSpec_To_v1beta2_FooClusterTemplateSpec(in *v1beta1.FooClusterTemplateSpec, out *v1beta2.FooClusterTemplateSpec, s conversion.Scope) error {
 	if err := Convert_v1beta1_FooClusterTemplateResource_To_v1beta2_FooClusterTemplateResource(&in.Template, &out.Template, s); err != nil {
 		return err
 	}
@@ -644,11 +644,11 @@ func autoConvert_v1beta1_FooClusterTemplateSpec_To_v1beta2_FooClusterTemplateSpe
 }
 
 // Convert_v1beta1_FooClusterTemplateSpec_To_v1beta2_FooClusterTemplateSpec is an autogenerated conversion function.
-func Convert_v1beta1_FooClusterTemplateSpec_To_v1beta2_FooClusterTemplateSpec(in *v1beta1infrastructure.FooClusterTemplateSpec, out *v1beta2infrastructure.FooClusterTemplateSpec, s conversion.Scope) error {
+func Convert_v1beta1_FooClusterTemplateSpec_To_v1beta2_FooClusterTemplateSpec(in *v1beta1.FooClusterTemplateSpec, out *v1beta2.FooClusterTemplateSpec, s conversion.Scope) error {
 	return autoConvert_v1beta1_FooClusterTemplateSpec_To_v1beta2_FooClusterTemplateSpec(in, out, s)
 }
 
-func autoConvert_v1beta2_FooClusterTemplateSpec_To_v1beta1_FooClusterTemplateSpec(in *v1beta2infrastructure.FooClusterTemplateSpec, out *v1beta1infrastructure.FooClusterTemplateSpec, s conversion.Scope) error {
+func autoConvert_v1beta2_FooClusterTemplateSpec_To_v1beta1_FooClusterTemplateSpec(in *v1beta2.FooClusterTemplateSpec, out *v1beta1.FooClusterTemplateSpec, s conversion.Scope) error {
 	if err := Convert_v1beta2_FooClusterTemplateResource_To_v1beta1_FooClusterTemplateResource(&in.Template, &out.Template, s); err != nil {
 		return err
 	}
@@ -656,33 +656,33 @@ func autoConvert_v1beta2_FooClusterTemplateSpec_To_v1beta1_FooClusterTemplateSpe
 }
 
 // Convert_v1beta2_FooClusterTemplateSpec_To_v1beta1_FooClusterTemplateSpec is an autogenerated conversion function.
-func Convert_v1beta2_FooClusterTemplateSpec_To_v1beta1_FooClusterTemplateSpec(in *v1beta2infrastructure.FooClusterTemplateSpec, out *v1beta1infrastructure.FooClusterTemplateSpec, s conversion.Scope) error {
+func Convert_v1beta2_FooClusterTemplateSpec_To_v1beta1_FooClusterTemplateSpec(in *v1beta2.FooClusterTemplateSpec, out *v1beta1.FooClusterTemplateSpec, s conversion.Scope) error {
 	return autoConvert_v1beta2_FooClusterTemplateSpec_To_v1beta1_FooClusterTemplateSpec(in, out, s)
 }
 
-func autoConvert_v1beta1_FooClusterZone_To_v1beta2_FooClusterZone(in *v1beta1infrastructure.FooClusterZone, out *v1beta2infrastructure.FooClusterZone, s conversion.Scope) error {
+func autoConvert_v1beta1_FooClusterZone_To_v1beta2_FooClusterZone(in *v1beta1.FooClusterZone, out *v1beta2.FooClusterZone, s conversion.Scope) error {
 	out.Name = in.Name
 	out.ControlPlane = (*bool)(unsafe.Pointer(in.ControlPlane))
 	return nil
 }
 
 // Convert_v1beta1_FooClusterZone_To_v1beta2_FooClusterZone is an autogenerated conversion function.
-func Convert_v1beta1_FooClusterZone_To_v1beta2_FooClusterZone(in *v1beta1infrastructure.FooClusterZone, out *v1beta2infrastructure.FooClusterZone, s conversion.Scope) error {
+func Convert_v1beta1_FooClusterZone_To_v1beta2_FooClusterZone(in *v1beta1.FooClusterZone, out *v1beta2.FooClusterZone, s conversion.Scope) error {
 	return autoConvert_v1beta1_FooClusterZone_To_v1beta2_FooClusterZone(in, out, s)
 }
 
-func autoConvert_v1beta2_FooClusterZone_To_v1beta1_FooClusterZone(in *v1beta2infrastructure.FooClusterZone, out *v1beta1infrastructure.FooClusterZone, s conversion.Scope) error {
+func autoConvert_v1beta2_FooClusterZone_To_v1beta1_FooClusterZone(in *v1beta2.FooClusterZone, out *v1beta1.FooClusterZone, s conversion.Scope) error {
 	out.Name = in.Name
 	out.ControlPlane = (*bool)(unsafe.Pointer(in.ControlPlane))
 	return nil
 }
 
 // Convert_v1beta2_FooClusterZone_To_v1beta1_FooClusterZone is an autogenerated conversion function.
-func Convert_v1beta2_FooClusterZone_To_v1beta1_FooClusterZone(in *v1beta2infrastructure.FooClusterZone, out *v1beta1infrastructure.FooClusterZone, s conversion.Scope) error {
+func Convert_v1beta2_FooClusterZone_To_v1beta1_FooClusterZone(in *v1beta2.FooClusterZone, out *v1beta1.FooClusterZone, s conversion.Scope) error {
 	return autoConvert_v1beta2_FooClusterZone_To_v1beta1_FooClusterZone(in, out, s)
 }
 
-func autoConvert_v1beta1_FooMachine_To_v1beta2_FooMachine(in *v1beta1infrastructure.FooMachine, out *v1beta2infrastructure.FooMachine, s conversion.Scope) error {
+func autoConvert_v1beta1_FooMachine_To_v1beta2_FooMachine(in *v1beta1.FooMachine, out *v1beta2.FooMachine, s conversion.Scope) error {
 	out.ObjectMeta = in.ObjectMeta
 	if err := Convert_v1beta1_FooMachineSpec_To_v1beta2_FooMachineSpec(&in.Spec, &out.Spec, s); err != nil {
 		return err
@@ -693,7 +693,7 @@ func autoConvert_v1beta1_FooMachine_To_v1beta2_FooMachine(in *v1beta1infrastruct
 	return nil
 }
 
-func autoConvert_v1beta2_FooMachine_To_v1beta1_FooMachine(in *v1beta2infrastructure.FooMachine, out *v1beta1infrastructure.FooMachine, s conversion.Scope) error {
+func autoConvert_v1beta2_FooMachine_To_v1beta1_FooMachine(in *v1beta2.FooMachine, out *v1beta1.FooMachine, s conversion.Scope) error {
 	out.ObjectMeta = in.ObjectMeta
 	if err := Convert_v1beta2_FooMachineSpec_To_v1beta1_FooMachineSpec(&in.Spec, &out.Spec, s); err != nil {
 		return err
@@ -704,11 +704,11 @@ func autoConvert_v1beta2_FooMachine_To_v1beta1_FooMachine(in *v1beta2infrastruct
 	return nil
 }
 
-func autoConvert_v1beta1_FooMachineList_To_v1beta2_FooMachineList(in *v1beta1infrastructure.FooMachineList, out *v1beta2infrastructure.FooMachineList, s conversion.Scope) error {
+func autoConvert_v1beta1_FooMachineList_To_v1beta2_FooMachineList(in *v1beta1.FooMachineList, out *v1beta2.FooMachineList, s conversion.Scope) error {
 	out.ListMeta = in.ListMeta
 	if in.Items != nil {
 		in, out := &in.Items, &out.Items
-		*out = make([]v1beta2infrastructure.FooMachine, len(*in))
+		*out = make([]v1beta2.FooMachine, len(*in))
 		for i := range *in {
 			if err := Convert_v1beta1_FooMachine_To_v1beta2_FooMachine(&(*in)[i], &(*out)[i], s); err != nil {
 				return err
@@ -721,15 +721,15 @@ func autoConvert_v1beta1_FooMachineList_To_v1beta2_FooMachineList(in *v1beta1inf
 }
 
 // Convert_v1beta1_FooMachineList_To_v1beta2_FooMachineList is an autogenerated conversion function.
-func Convert_v1beta1_FooMachineList_To_v1beta2_FooMachineList(in *v1beta1infrastructure.FooMachineList, out *v1beta2infrastructure.FooMachineList, s conversion.Scope) error {
+func Convert_v1beta1_FooMachineList_To_v1beta2_FooMachineList(in *v1beta1.FooMachineList, out *v1beta2.FooMachineList, s conversion.Scope) error {
 	return autoConvert_v1beta1_FooMachineList_To_v1beta2_FooMachineList(in, out, s)
 }
 
-func autoConvert_v1beta2_FooMachineList_To_v1beta1_FooMachineList(in *v1beta2infrastructure.FooMachineList, out *v1beta1infrastructure.FooMachineList, s conversion.Scope) error {
+func autoConvert_v1beta2_FooMachineList_To_v1beta1_FooMachineList(in *v1beta2.FooMachineList, out *v1beta1.FooMachineList, s conversion.Scope) error {
 	out.ListMeta = in.ListMeta
 	if in.Items != nil {
 		in, out := &in.Items, &out.Items
-		*out = make([]v1beta1infrastructure.FooMachine, len(*in))
+		*out = make([]v1beta1.FooMachine, len(*in))
 		for i := range *in {
 			if err := Convert_v1beta2_FooMachine_To_v1beta1_FooMachine(&(*in)[i], &(*out)[i], s); err != nil {
 				return err
@@ -742,11 +742,11 @@ func autoConvert_v1beta2_FooMachineList_To_v1beta1_FooMachineList(in *v1beta2inf
 }
 
 // Convert_v1beta2_FooMachineList_To_v1beta1_FooMachineList is an autogenerated conversion function.
-func Convert_v1beta2_FooMachineList_To_v1beta1_FooMachineList(in *v1beta2infrastructure.FooMachineList, out *v1beta1infrastructure.FooMachineList, s conversion.Scope) error {
+func Convert_v1beta2_FooMachineList_To_v1beta1_FooMachineList(in *v1beta2.FooMachineList, out *v1beta1.FooMachineList, s conversion.Scope) error {
 	return autoConvert_v1beta2_FooMachineList_To_v1beta1_FooMachineList(in, out, s)
 }
 
-func autoConvert_v1beta1_FooMachinePool_To_v1beta2_FooMachinePool(in *v1beta1infrastructure.FooMachinePool, out *v1beta2infrastructure.FooMachinePool, s conversion.Scope) error {
+func autoConvert_v1beta1_FooMachinePool_To_v1beta2_FooMachinePool(in *v1beta1.FooMachinePool, out *v1beta2.FooMachinePool, s conversion.Scope) error {
 	out.ObjectMeta = in.ObjectMeta
 	if err := Convert_v1beta1_FooMachinePoolSpec_To_v1beta2_FooMachinePoolSpec(&in.Spec, &out.Spec, s); err != nil {
 		return err
@@ -758,11 +758,11 @@ func autoConvert_v1beta1_FooMachinePool_To_v1beta2_FooMachinePool(in *v1beta1inf
 }
 
 // Convert_v1beta1_FooMachinePool_To_v1beta2_FooMachinePool is an autogenerated conversion function.
-func Convert_v1beta1_FooMachinePool_To_v1beta2_FooMachinePool(in *v1beta1infrastructure.FooMachinePool, out *v1beta2infrastructure.FooMachinePool, s conversion.Scope) error {
+func Convert_v1beta1_FooMachinePool_To_v1beta2_FooMachinePool(in *v1beta1.FooMachinePool, out *v1beta2.FooMachinePool, s conversion.Scope) error {
 	return autoConvert_v1beta1_FooMachinePool_To_v1beta2_FooMachinePool(in, out, s)
 }
 
-func autoConvert_v1beta2_FooMachinePool_To_v1beta1_FooMachinePool(in *v1beta2infrastructure.FooMachinePool, out *v1beta1infrastructure.FooMachinePool, s conversion.Scope) error {
+func autoConvert_v1beta2_FooMachinePool_To_v1beta1_FooMachinePool(in *v1beta2.FooMachinePool, out *v1beta1.FooMachinePool, s conversion.Scope) error {
 	out.ObjectMeta = in.ObjectMeta
 	if err := Convert_v1beta2_FooMachinePoolSpec_To_v1beta1_FooMachinePoolSpec(&in.Spec, &out.Spec, s); err != nil {
 		return err
@@ -774,30 +774,30 @@ func autoConvert_v1beta2_FooMachinePool_To_v1beta1_FooMachinePool(in *v1beta2inf
 }
 
 // Convert_v1beta2_FooMachinePool_To_v1beta1_FooMachinePool is an autogenerated conversion function.
-func Convert_v1beta2_FooMachinePool_To_v1beta1_FooMachinePool(in *v1beta2infrastructure.FooMachinePool, out *v1beta1infrastructure.FooMachinePool, s conversion.Scope) error {
+func Convert_v1beta2_FooMachinePool_To_v1beta1_FooMachinePool(in *v1beta2.FooMachinePool, out *v1beta1.FooMachinePool, s conversion.Scope) error {
 	return autoConvert_v1beta2_FooMachinePool_To_v1beta1_FooMachinePool(in, out, s)
 }
 
-func autoConvert_v1beta1_FooMachinePoolInstanceStatus_To_v1beta2_FooMachinePoolInstanceStatus(in *v1beta1infrastructure.FooMachinePoolInstanceStatus, out *v1beta2infrastructure.FooMachinePoolInstanceStatus, s conversion.Scope) error {
+func autoConvert_v1beta1_FooMachinePoolInstanceStatus_To_v1beta2_FooMachinePoolInstanceStatus(in *v1beta1.FooMachinePoolInstanceStatus, out *v1beta2.FooMachinePoolInstanceStatus, s conversion.Scope) error {
 	out.InstanceName = in.InstanceName
 	out.ProviderID = in.ProviderID
-	out.Addresses = *(*[]v1beta2.MachineAddress)(unsafe.Pointer(&in.Addresses))
+	out.Addresses = *(*[]corev1beta2.MachineAddress)(unsafe.Pointer(&in.Addresses))
 	out.FailureDomain = in.FailureDomain
 	out.Version = in.Version
-	out.State = v1beta2infrastructure.InstanceState(in.State)
+	out.State = v1beta2.InstanceState(in.State)
 	out.Ready = (*bool)(unsafe.Pointer(in.Ready))
 	return nil
 }
 
 // Convert_v1beta1_FooMachinePoolInstanceStatus_To_v1beta2_FooMachinePoolInstanceStatus is an autogenerated conversion function.
-func Convert_v1beta1_FooMachinePoolInstanceStatus_To_v1beta2_FooMachinePoolInstanceStatus(in *v1beta1infrastructure.FooMachinePoolInstanceStatus, out *v1beta2infrastructure.FooMachinePoolInstanceStatus, s conversion.Scope) error {
+func Convert_v1beta1_FooMachinePoolInstanceStatus_To_v1beta2_FooMachinePoolInstanceStatus(in *v1beta1.FooMachinePoolInstanceStatus, out *v1beta2.FooMachinePoolInstanceStatus, s conversion.Scope) error {
 	return autoConvert_v1beta1_FooMachinePoolInstanceStatus_To_v1beta2_FooMachinePoolInstanceStatus(in, out, s)
 }
 
-func autoConvert_v1beta2_FooMachinePoolInstanceStatus_To_v1beta1_FooMachinePoolInstanceStatus(in *v1beta2infrastructure.FooMachinePoolInstanceStatus, out *v1beta1infrastructure.FooMachinePoolInstanceStatus, s conversion.Scope) error {
+func autoConvert_v1beta2_FooMachinePoolInstanceStatus_To_v1beta1_FooMachinePoolInstanceStatus(in *v1beta2.FooMachinePoolInstanceStatus, out *v1beta1.FooMachinePoolInstanceStatus, s conversion.Scope) error {
 	out.InstanceName = in.InstanceName
 	out.ProviderID = in.ProviderID
-	out.Addresses = *(*[]v1beta1.MachineAddress)(unsafe.Pointer(&in.Addresses))
+	out.Addresses = *(*[]corev1beta1.MachineAddress)(unsafe.Pointer(&in.Addresses))
 	out.FailureDomain = in.FailureDomain
 	out.Version = in.Version
 	// WARNING: in.Revision requires manual conversion: does not exist in peer-type
@@ -806,11 +806,11 @@ func autoConvert_v1beta2_FooMachinePoolInstanceStatus_To_v1beta1_FooMachinePoolI
 	return nil
 }
 
-func autoConvert_v1beta1_FooMachinePoolList_To_v1beta2_FooMachinePoolList(in *v1beta1infrastructure.FooMachinePoolList, out *v1beta2infrastructure.FooMachinePoolList, s conversion.Scope) error {
+func autoConvert_v1beta1_FooMachinePoolList_To_v1beta2_FooMachinePoolList(in *v1beta1.FooMachinePoolList, out *v1beta2.FooMachinePoolList, s conversion.Scope) error {
 	out.ListMeta = in.ListMeta
 	if in.Items != nil {
 		in, out := &in.Items, &out.Items
-		*out = make([]v1beta2infrastructure.FooMachinePool, len(*in))
+		*out = make([]v1beta2.FooMachinePool, len(*in))
 		for i := range *in {
 			if err := Convert_v1beta1_FooMachinePool_To_v1beta2_FooMachinePool(&(*in)[i], &(*out)[i], s); err != nil {
 				return err
@@ -823,15 +823,15 @@ func autoConvert_v1beta1_FooMachinePoolList_To_v1beta2_FooMachinePoolList(in *v1
 }
 
 // Convert_v1beta1_FooMachinePoolList_To_v1beta2_FooMachinePoolList is an autogenerated conversion function.
-func Convert_v1beta1_FooMachinePoolList_To_v1beta2_FooMachinePoolList(in *v1beta1infrastructure.FooMachinePoolList, out *v1beta2infrastructure.FooMachinePoolList, s conversion.Scope) error {
+func Convert_v1beta1_FooMachinePoolList_To_v1beta2_FooMachinePoolList(in *v1beta1.FooMachinePoolList, out *v1beta2.FooMachinePoolList, s conversion.Scope) error {
 	return autoConvert_v1beta1_FooMachinePoolList_To_v1beta2_FooMachinePoolList(in, out, s)
 }
 
-func autoConvert_v1beta2_FooMachinePoolList_To_v1beta1_FooMachinePoolList(in *v1beta2infrastructure.FooMachinePoolList, out *v1beta1infrastructure.FooMachinePoolList, s conversion.Scope) error {
+func autoConvert_v1beta2_FooMachinePoolList_To_v1beta1_FooMachinePoolList(in *v1beta2.FooMachinePoolList, out *v1beta1.FooMachinePoolList, s conversion.Scope) error {
 	out.ListMeta = in.ListMeta
 	if in.Items != nil {
 		in, out := &in.Items, &out.Items
-		*out = make([]v1beta1infrastructure.FooMachinePool, len(*in))
+		*out = make([]v1beta1.FooMachinePool, len(*in))
 		for i := range *in {
 			if err := Convert_v1beta2_FooMachinePool_To_v1beta1_FooMachinePool(&(*in)[i], &(*out)[i], s); err != nil {
 				return err
@@ -844,11 +844,11 @@ func autoConvert_v1beta2_FooMachinePoolList_To_v1beta1_FooMachinePoolList(in *v1
 }
 
 // Convert_v1beta2_FooMachinePoolList_To_v1beta1_FooMachinePoolList is an autogenerated conversion function.
-func Convert_v1beta2_FooMachinePoolList_To_v1beta1_FooMachinePoolList(in *v1beta2infrastructure.FooMachinePoolList, out *v1beta1infrastructure.FooMachinePoolList, s conversion.Scope) error {
+func Convert_v1beta2_FooMachinePoolList_To_v1beta1_FooMachinePoolList(in *v1beta2.FooMachinePoolList, out *v1beta1.FooMachinePoolList, s conversion.Scope) error {
 	return autoConvert_v1beta2_FooMachinePoolList_To_v1beta1_FooMachinePoolList(in, out, s)
 }
 
-func autoConvert_v1beta1_FooMachinePoolMachineTemplate_To_v1beta2_FooMachinePoolMachineTemplate(in *v1beta1infrastructure.FooMachinePoolMachineTemplate, out *v1beta2infrastructure.FooMachinePoolMachineTemplate, s conversion.Scope) error {
+func autoConvert_v1beta1_FooMachinePoolMachineTemplate_To_v1beta2_FooMachinePoolMachineTemplate(in *v1beta1.FooMachinePoolMachineTemplate, out *v1beta2.FooMachinePoolMachineTemplate, s conversion.Scope) error {
 	out.InstanceType = in.InstanceType
 	out.Interruptible = (*bool)(unsafe.Pointer(in.Interruptible))
 	out.Image = in.Image
@@ -860,11 +860,11 @@ func autoConvert_v1beta1_FooMachinePoolMachineTemplate_To_v1beta2_FooMachinePool
 }
 
 // Convert_v1beta1_FooMachinePoolMachineTemplate_To_v1beta2_FooMachinePoolMachineTemplate is an autogenerated conversion function.
-func Convert_v1beta1_FooMachinePoolMachineTemplate_To_v1beta2_FooMachinePoolMachineTemplate(in *v1beta1infrastructure.FooMachinePoolMachineTemplate, out *v1beta2infrastructure.FooMachinePoolMachineTemplate, s conversion.Scope) error {
+func Convert_v1beta1_FooMachinePoolMachineTemplate_To_v1beta2_FooMachinePoolMachineTemplate(in *v1beta1.FooMachinePoolMachineTemplate, out *v1beta2.FooMachinePoolMachineTemplate, s conversion.Scope) error {
 	return autoConvert_v1beta1_FooMachinePoolMachineTemplate_To_v1beta2_FooMachinePoolMachineTemplate(in, out, s)
 }
 
-func autoConvert_v1beta2_FooMachinePoolMachineTemplate_To_v1beta1_FooMachinePoolMachineTemplate(in *v1beta2infrastructure.FooMachinePoolMachineTemplate, out *v1beta1infrastructure.FooMachinePoolMachineTemplate, s conversion.Scope) error {
+func autoConvert_v1beta2_FooMachinePoolMachineTemplate_To_v1beta1_FooMachinePoolMachineTemplate(in *v1beta2.FooMachinePoolMachineTemplate, out *v1beta1.FooMachinePoolMachineTemplate, s conversion.Scope) error {
 	out.InstanceType = in.InstanceType
 	out.Interruptible = (*bool)(unsafe.Pointer(in.Interruptible))
 	out.Image = in.Image
@@ -876,11 +876,11 @@ func autoConvert_v1beta2_FooMachinePoolMachineTemplate_To_v1beta1_FooMachinePool
 }
 
 // Convert_v1beta2_FooMachinePoolMachineTemplate_To_v1beta1_FooMachinePoolMachineTemplate is an autogenerated conversion function.
-func Convert_v1beta2_FooMachinePoolMachineTemplate_To_v1beta1_FooMachinePoolMachineTemplate(in *v1beta2infrastructure.FooMachinePoolMachineTemplate, out *v1beta1infrastructure.FooMachinePoolMachineTemplate, s conversion.Scope) error {
+func Convert_v1beta2_FooMachinePoolMachineTemplate_To_v1beta1_FooMachinePoolMachineTemplate(in *v1beta2.FooMachinePoolMachineTemplate, out *v1beta1.FooMachinePoolMachineTemplate, s conversion.Scope) error {
 	return autoConvert_v1beta2_FooMachinePoolMachineTemplate_To_v1beta1_FooMachinePoolMachineTemplate(in, out, s)
 }
 
-func autoConvert_v1beta1_FooMachinePoolSpec_To_v1beta2_FooMachinePoolSpec(in *v1beta1infrastructure.FooMachinePoolSpec, out *v1beta2infrastructure.FooMachinePoolSpec, s conversion.Scope) error {
+func autoConvert_v1beta1_FooMachinePoolSpec_To_v1beta2_FooMachinePoolSpec(in *v1beta1.FooMachinePoolSpec, out *v1beta2.FooMachinePoolSpec, s conversion.Scope) error {
 	out.ProviderID = in.ProviderID
 	out.ProviderIDList = *(*[]string)(unsafe.Pointer(&in.ProviderIDList))
 	if err := Convert_v1beta1_FooMachinePoolMachineTemplate_To_v1beta2_FooMachinePoolMachineTemplate(&in.Template, &out.Template, s); err != nil {
@@ -890,11 +890,11 @@ func autoConvert_v1beta1_FooMachinePoolSpec_To_v1beta2_FooMachinePoolSpec(in *v1
 }
 
 // Convert_v1beta1_FooMachinePoolSpec_To_v1beta2_FooMachinePoolSpec is an autogenerated conversion function.
-func Convert_v1beta1_FooMachinePoolSpec_To_v1beta2_FooMachinePoolSpec(in *v1beta1infrastructure.FooMachinePoolSpec, out *v1beta2infrastructure.FooMachinePoolSpec, s conversion.Scope) error {
+func Convert_v1beta1_FooMachinePoolSpec_To_v1beta2_FooMachinePoolSpec(in *v1beta1.FooMachinePoolSpec, out *v1beta2.FooMachinePoolSpec, s conversion.Scope) error {
 	return autoConvert_v1beta1_FooMachinePoolSpec_To_v1beta2_FooMachinePoolSpec(in, out, s)
 }
 
-func autoConvert_v1beta2_FooMachinePoolSpec_To_v1beta1_FooMachinePoolSpec(in *v1beta2infrastructure.FooMachinePoolSpec, out *v1beta1infrastructure.FooMachinePoolSpec, s conversion.Scope) error {
+func autoConvert_v1beta2_FooMachinePoolSpec_To_v1beta1_FooMachinePoolSpec(in *v1beta2.FooMachinePoolSpec, out *v1beta1.FooMachinePoolSpec, s conversion.Scope) error {
 	out.ProviderID = in.ProviderID
 	out.ProviderIDList = *(*[]string)(unsafe.Pointer(&in.ProviderIDList))
 	if err := Convert_v1beta2_FooMachinePoolMachineTemplate_To_v1beta1_FooMachinePoolMachineTemplate(&in.Template, &out.Template, s); err != nil {
@@ -904,7 +904,7 @@ func autoConvert_v1beta2_FooMachinePoolSpec_To_v1beta1_FooMachinePoolSpec(in *v1
 	return nil
 }
 
-func autoConvert_v1beta1_FooMachinePoolStatus_To_v1beta2_FooMachinePoolStatus(in *v1beta1infrastructure.FooMachinePoolStatus, out *v1beta2infrastructure.FooMachinePoolStatus, s conversion.Scope) error {
+func autoConvert_v1beta1_FooMachinePoolStatus_To_v1beta2_FooMachinePoolStatus(in *v1beta1.FooMachinePoolStatus, out *v1beta2.FooMachinePoolStatus, s conversion.Scope) error {
 	// WARNING: in.ContractStatus requires manual conversion: does not exist in peer-type
 	if err := v1.Convert_int32_To_Pointer_int32(&in.Replicas, &out.Replicas, s); err != nil {
 		return err
@@ -912,7 +912,7 @@ func autoConvert_v1beta1_FooMachinePoolStatus_To_v1beta2_FooMachinePoolStatus(in
 	out.InfrastructureMachineKind = in.InfrastructureMachineKind
 	if in.Instances != nil {
 		in, out := &in.Instances, &out.Instances
-		*out = make([]v1beta2infrastructure.FooMachinePoolInstanceStatus, len(*in))
+		*out = make([]v1beta2.FooMachinePoolInstanceStatus, len(*in))
 		for i := range *in {
 			if err := Convert_v1beta1_FooMachinePoolInstanceStatus_To_v1beta2_FooMachinePoolInstanceStatus(&(*in)[i], &(*out)[i], s); err != nil {
 				return err
@@ -922,11 +922,11 @@ func autoConvert_v1beta1_FooMachinePoolStatus_To_v1beta2_FooMachinePoolStatus(in
 		out.Instances = nil
 	}
 	out.Capacity = *(*corev1.ResourceList)(unsafe.Pointer(&in.Capacity))
-	// WARNING: in.NodeInfo requires manual conversion: inconvertible types (*github.com/capfoo/cluster-api-provider-foo/api/v1beta1/infrastructure.NodeInfo vs github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure.NodeInfo)
+	// WARNING: in.NodeInfo requires manual conversion: inconvertible types (*github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta1.NodeInfo vs github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta2.NodeInfo)
 	return nil
 }
 
-func autoConvert_v1beta2_FooMachinePoolStatus_To_v1beta1_FooMachinePoolStatus(in *v1beta2infrastructure.FooMachinePoolStatus, out *v1beta1infrastructure.FooMachinePoolStatus, s conversion.Scope) error {
+func autoConvert_v1beta2_FooMachinePoolStatus_To_v1beta1_FooMachinePoolStatus(in *v1beta2.FooMachinePoolStatus, out *v1beta1.FooMachinePoolStatus, s conversion.Scope) error {
 	// WARNING: in.Conditions requires manual conversion: does not exist in peer-type
 	// WARNING: in.Initialization requires manual conversion: does not exist in peer-type
 	// WARNING: in.Ready requires manual conversion: does not exist in peer-type
@@ -941,7 +941,7 @@ func autoConvert_v1beta2_FooMachinePoolStatus_To_v1beta1_FooMachinePoolStatus(in
 	out.InfrastructureMachineKind = in.InfrastructureMachineKind
 	if in.Instances != nil {
 		in, out := &in.Instances, &out.Instances
-		*out = make([]v1beta1infrastructure.FooMachinePoolInstanceStatus, len(*in))
+		*out = make([]v1beta1.FooMachinePoolInstanceStatus, len(*in))
 		for i := range *in {
 			if err := Convert_v1beta2_FooMachinePoolInstanceStatus_To_v1beta1_FooMachinePoolInstanceStatus(&(*in)[i], &(*out)[i], s); err != nil {
 				return err
@@ -951,12 +951,12 @@ func autoConvert_v1beta2_FooMachinePoolStatus_To_v1beta1_FooMachinePoolStatus(in
 		out.Instances = nil
 	}
 	out.Capacity = *(*corev1.ResourceList)(unsafe.Pointer(&in.Capacity))
-	// WARNING: in.NodeInfo requires manual conversion: inconvertible types (github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure.NodeInfo vs *github.com/capfoo/cluster-api-provider-foo/api/v1beta1/infrastructure.NodeInfo)
+	// WARNING: in.NodeInfo requires manual conversion: inconvertible types (github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta2.NodeInfo vs *github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta1.NodeInfo)
 	// WARNING: in.ObservedGeneration requires manual conversion: does not exist in peer-type
 	return nil
 }
 
-func autoConvert_v1beta1_FooMachinePoolTemplate_To_v1beta2_FooMachinePoolTemplate(in *v1beta1infrastructure.FooMachinePoolTemplate, out *v1beta2infrastructure.FooMachinePoolTemplate, s conversion.Scope) error {
+func autoConvert_v1beta1_FooMachinePoolTemplate_To_v1beta2_FooMachinePoolTemplate(in *v1beta1.FooMachinePoolTemplate, out *v1beta2.FooMachinePoolTemplate, s conversion.Scope) error {
 	out.ObjectMeta = in.ObjectMeta
 	if err := Convert_v1beta1_FooMachinePoolTemplateSpec_To_v1beta2_FooMachinePoolTemplateSpec(&in.Spec, &out.Spec, s); err != nil {
 		return err
@@ -965,11 +965,11 @@ func autoConvert_v1beta1_FooMachinePoolTemplate_To_v1beta2_FooMachinePoolTemplat
 }
 
 // Convert_v1beta1_FooMachinePoolTemplate_To_v1beta2_FooMachinePoolTemplate is an autogenerated conversion function.
-func Convert_v1beta1_FooMachinePoolTemplate_To_v1beta2_FooMachinePoolTemplate(in *v1beta1infrastructure.FooMachinePoolTemplate, out *v1beta2infrastructure.FooMachinePoolTemplate, s conversion.Scope) error {
+func Convert_v1beta1_FooMachinePoolTemplate_To_v1beta2_FooMachinePoolTemplate(in *v1beta1.FooMachinePoolTemplate, out *v1beta2.FooMachinePoolTemplate, s conversion.Scope) error {
 	return autoConvert_v1beta1_FooMachinePoolTemplate_To_v1beta2_FooMachinePoolTemplate(in, out, s)
 }
 
-func autoConvert_v1beta2_FooMachinePoolTemplate_To_v1beta1_FooMachinePoolTemplate(in *v1beta2infrastructure.FooMachinePoolTemplate, out *v1beta1infrastructure.FooMachinePoolTemplate, s conversion.Scope) error {
+func autoConvert_v1beta2_FooMachinePoolTemplate_To_v1beta1_FooMachinePoolTemplate(in *v1beta2.FooMachinePoolTemplate, out *v1beta1.FooMachinePoolTemplate, s conversion.Scope) error {
 	out.ObjectMeta = in.ObjectMeta
 	if err := Convert_v1beta2_FooMachinePoolTemplateSpec_To_v1beta1_FooMachinePoolTemplateSpec(&in.Spec, &out.Spec, s); err != nil {
 		return err
@@ -978,15 +978,15 @@ func autoConvert_v1beta2_FooMachinePoolTemplate_To_v1beta1_FooMachinePoolTemplat
 }
 
 // Convert_v1beta2_FooMachinePoolTemplate_To_v1beta1_FooMachinePoolTemplate is an autogenerated conversion function.
-func Convert_v1beta2_FooMachinePoolTemplate_To_v1beta1_FooMachinePoolTemplate(in *v1beta2infrastructure.FooMachinePoolTemplate, out *v1beta1infrastructure.FooMachinePoolTemplate, s conversion.Scope) error {
+func Convert_v1beta2_FooMachinePoolTemplate_To_v1beta1_FooMachinePoolTemplate(in *v1beta2.FooMachinePoolTemplate, out *v1beta1.FooMachinePoolTemplate, s conversion.Scope) error {
 	return autoConvert_v1beta2_FooMachinePoolTemplate_To_v1beta1_FooMachinePoolTemplate(in, out, s)
 }
 
-func autoConvert_v1beta1_FooMachinePoolTemplateList_To_v1beta2_FooMachinePoolTemplateList(in *v1beta1infrastructure.FooMachinePoolTemplateList, out *v1beta2infrastructure.FooMachinePoolTemplateList, s conversion.Scope) error {
+func autoConvert_v1beta1_FooMachinePoolTemplateList_To_v1beta2_FooMachinePoolTemplateList(in *v1beta1.FooMachinePoolTemplateList, out *v1beta2.FooMachinePoolTemplateList, s conversion.Scope) error {
 	out.ListMeta = in.ListMeta
 	if in.Items != nil {
 		in, out := &in.Items, &out.Items
-		*out = make([]v1beta2infrastructure.FooMachinePoolTemplate, len(*in))
+		*out = make([]v1beta2.FooMachinePoolTemplate, len(*in))
 		for i := range *in {
 			if err := Convert_v1beta1_FooMachinePoolTemplate_To_v1beta2_FooMachinePoolTemplate(&(*in)[i], &(*out)[i], s); err != nil {
 				return err
@@ -999,15 +999,15 @@ func autoConvert_v1beta1_FooMachinePoolTemplateList_To_v1beta2_FooMachinePoolTem
 }
 
 // Convert_v1beta1_FooMachinePoolTemplateList_To_v1beta2_FooMachinePoolTemplateList is an autogenerated conversion function.
-func Convert_v1beta1_FooMachinePoolTemplateList_To_v1beta2_FooMachinePoolTemplateList(in *v1beta1infrastructure.FooMachinePoolTemplateList, out *v1beta2infrastructure.FooMachinePoolTemplateList, s conversion.Scope) error {
+func Convert_v1beta1_FooMachinePoolTemplateList_To_v1beta2_FooMachinePoolTemplateList(in *v1beta1.FooMachinePoolTemplateList, out *v1beta2.FooMachinePoolTemplateList, s conversion.Scope) error {
 	return autoConvert_v1beta1_FooMachinePoolTemplateList_To_v1beta2_FooMachinePoolTemplateList(in, out, s)
 }
 
-func autoConvert_v1beta2_FooMachinePoolTemplateList_To_v1beta1_FooMachinePoolTemplateList(in *v1beta2infrastructure.FooMachinePoolTemplateList, out *v1beta1infrastructure.FooMachinePoolTemplateList, s conversion.Scope) error {
+func autoConvert_v1beta2_FooMachinePoolTemplateList_To_v1beta1_FooMachinePoolTemplateList(in *v1beta2.FooMachinePoolTemplateList, out *v1beta1.FooMachinePoolTemplateList, s conversion.Scope) error {
 	out.ListMeta = in.ListMeta
 	if in.Items != nil {
 		in, out := &in.Items, &out.Items
-		*out = make([]v1beta1infrastructure.FooMachinePoolTemplate, len(*in))
+		*out = make([]v1beta1.FooMachinePoolTemplate, len(*in))
 		for i := range *in {
 			if err := Convert_v1beta2_FooMachinePoolTemplate_To_v1beta1_FooMachinePoolTemplate(&(*in)[i], &(*out)[i], s); err != nil {
 				return err
@@ -1020,11 +1020,11 @@ func autoConvert_v1beta2_FooMachinePoolTemplateList_To_v1beta1_FooMachinePoolTem
 }
 
 // Convert_v1beta2_FooMachinePoolTemplateList_To_v1beta1_FooMachinePoolTemplateList is an autogenerated conversion function.
-func Convert_v1beta2_FooMachinePoolTemplateList_To_v1beta1_FooMachinePoolTemplateList(in *v1beta2infrastructure.FooMachinePoolTemplateList, out *v1beta1infrastructure.FooMachinePoolTemplateList, s conversion.Scope) error {
+func Convert_v1beta2_FooMachinePoolTemplateList_To_v1beta1_FooMachinePoolTemplateList(in *v1beta2.FooMachinePoolTemplateList, out *v1beta1.FooMachinePoolTemplateList, s conversion.Scope) error {
 	return autoConvert_v1beta2_FooMachinePoolTemplateList_To_v1beta1_FooMachinePoolTemplateList(in, out, s)
 }
 
-func autoConvert_v1beta1_FooMachinePoolTemplateResource_To_v1beta2_FooMachinePoolTemplateResource(in *v1beta1infrastructure.FooMachinePoolTemplateResource, out *v1beta2infrastructure.FooMachinePoolTemplateResource, s conversion.Scope) error {
+func autoConvert_v1beta1_FooMachinePoolTemplateResource_To_v1beta2_FooMachinePoolTemplateResource(in *v1beta1.FooMachinePoolTemplateResource, out *v1beta2.FooMachinePoolTemplateResource, s conversion.Scope) error {
 	if err := legacy.Convert_v1beta1_ObjectMeta_To_v1beta2_ObjectMeta(&in.ObjectMeta, &out.ObjectMeta, s); err != nil {
 		return err
 	}
@@ -1035,11 +1035,11 @@ func autoConvert_v1beta1_FooMachinePoolTemplateResource_To_v1beta2_FooMachinePoo
 }
 
 // Convert_v1beta1_FooMachinePoolTemplateResource_To_v1beta2_FooMachinePoolTemplateResource is an autogenerated conversion function.
-func Convert_v1beta1_FooMachinePoolTemplateResource_To_v1beta2_FooMachinePoolTemplateResource(in *v1beta1infrastructure.FooMachinePoolTemplateResource, out *v1beta2infrastructure.FooMachinePoolTemplateResource, s conversion.Scope) error {
+func Convert_v1beta1_FooMachinePoolTemplateResource_To_v1beta2_FooMachinePoolTemplateResource(in *v1beta1.FooMachinePoolTemplateResource, out *v1beta2.FooMachinePoolTemplateResource, s conversion.Scope) error {
 	return autoConvert_v1beta1_FooMachinePoolTemplateResource_To_v1beta2_FooMachinePoolTemplateResource(in, out, s)
 }
 
-func autoConvert_v1beta2_FooMachinePoolTemplateResource_To_v1beta1_FooMachinePoolTemplateResource(in *v1beta2infrastructure.FooMachinePoolTemplateResource, out *v1beta1infrastructure.FooMachinePoolTemplateResource, s conversion.Scope) error {
+func autoConvert_v1beta2_FooMachinePoolTemplateResource_To_v1beta1_FooMachinePoolTemplateResource(in *v1beta2.FooMachinePoolTemplateResource, out *v1beta1.FooMachinePoolTemplateResource, s conversion.Scope) error {
 	if err := legacy.Convert_v1beta2_ObjectMeta_To_v1beta1_ObjectMeta(&in.ObjectMeta, &out.ObjectMeta, s); err != nil {
 		return err
 	}
@@ -1050,11 +1050,11 @@ func autoConvert_v1beta2_FooMachinePoolTemplateResource_To_v1beta1_FooMachinePoo
 }
 
 // Convert_v1beta2_FooMachinePoolTemplateResource_To_v1beta1_FooMachinePoolTemplateResource is an autogenerated conversion function.
-func Convert_v1beta2_FooMachinePoolTemplateResource_To_v1beta1_FooMachinePoolTemplateResource(in *v1beta2infrastructure.FooMachinePoolTemplateResource, out *v1beta1infrastructure.FooMachinePoolTemplateResource, s conversion.Scope) error {
+func Convert_v1beta2_FooMachinePoolTemplateResource_To_v1beta1_FooMachinePoolTemplateResource(in *v1beta2.FooMachinePoolTemplateResource, out *v1beta1.FooMachinePoolTemplateResource, s conversion.Scope) error {
 	return autoConvert_v1beta2_FooMachinePoolTemplateResource_To_v1beta1_FooMachinePoolTemplateResource(in, out, s)
 }
 
-func autoConvert_v1beta1_FooMachinePoolTemplateSpec_To_v1beta2_FooMachinePoolTemplateSpec(in *v1beta1infrastructure.FooMachinePoolTemplateSpec, out *v1beta2infrastructure.FooMachinePoolTemplateSpec, s conversion.Scope) error {
+func autoConvert_v1beta1_FooMachinePoolTemplateSpec_To_v1beta2_FooMachinePoolTemplateSpec(in *v1beta1.FooMachinePoolTemplateSpec, out *v1beta2.FooMachinePoolTemplateSpec, s conversion.Scope) error {
 	if err := Convert_v1beta1_FooMachinePoolTemplateResource_To_v1beta2_FooMachinePoolTemplateResource(&in.Template, &out.Template, s); err != nil {
 		return err
 	}
@@ -1062,11 +1062,11 @@ func autoConvert_v1beta1_FooMachinePoolTemplateSpec_To_v1beta2_FooMachinePoolTem
 }
 
 // Convert_v1beta1_FooMachinePoolTemplateSpec_To_v1beta2_FooMachinePoolTemplateSpec is an autogenerated conversion function.
-func Convert_v1beta1_FooMachinePoolTemplateSpec_To_v1beta2_FooMachinePoolTemplateSpec(in *v1beta1infrastructure.FooMachinePoolTemplateSpec, out *v1beta2infrastructure.FooMachinePoolTemplateSpec, s conversion.Scope) error {
+func Convert_v1beta1_FooMachinePoolTemplateSpec_To_v1beta2_FooMachinePoolTemplateSpec(in *v1beta1.FooMachinePoolTemplateSpec, out *v1beta2.FooMachinePoolTemplateSpec, s conversion.Scope) error {
 	return autoConvert_v1beta1_FooMachinePoolTemplateSpec_To_v1beta2_FooMachinePoolTemplateSpec(in, out, s)
 }
 
-func autoConvert_v1beta2_FooMachinePoolTemplateSpec_To_v1beta1_FooMachinePoolTemplateSpec(in *v1beta2infrastructure.FooMachinePoolTemplateSpec, out *v1beta1infrastructure.FooMachinePoolTemplateSpec, s conversion.Scope) error {
+func autoConvert_v1beta2_FooMachinePoolTemplateSpec_To_v1beta1_FooMachinePoolTemplateSpec(in *v1beta2.FooMachinePoolTemplateSpec, out *v1beta1.FooMachinePoolTemplateSpec, s conversion.Scope) error {
 	if err := Convert_v1beta2_FooMachinePoolTemplateResource_To_v1beta1_FooMachinePoolTemplateResource(&in.Template, &out.Template, s); err != nil {
 		return err
 	}
@@ -1074,11 +1074,11 @@ func autoConvert_v1beta2_FooMachinePoolTemplateSpec_To_v1beta1_FooMachinePoolTem
 }
 
 // Convert_v1beta2_FooMachinePoolTemplateSpec_To_v1beta1_FooMachinePoolTemplateSpec is an autogenerated conversion function.
-func Convert_v1beta2_FooMachinePoolTemplateSpec_To_v1beta1_FooMachinePoolTemplateSpec(in *v1beta2infrastructure.FooMachinePoolTemplateSpec, out *v1beta1infrastructure.FooMachinePoolTemplateSpec, s conversion.Scope) error {
+func Convert_v1beta2_FooMachinePoolTemplateSpec_To_v1beta1_FooMachinePoolTemplateSpec(in *v1beta2.FooMachinePoolTemplateSpec, out *v1beta1.FooMachinePoolTemplateSpec, s conversion.Scope) error {
 	return autoConvert_v1beta2_FooMachinePoolTemplateSpec_To_v1beta1_FooMachinePoolTemplateSpec(in, out, s)
 }
 
-func autoConvert_v1beta1_FooMachineSpec_To_v1beta2_FooMachineSpec(in *v1beta1infrastructure.FooMachineSpec, out *v1beta2infrastructure.FooMachineSpec, s conversion.Scope) error {
+func autoConvert_v1beta1_FooMachineSpec_To_v1beta2_FooMachineSpec(in *v1beta1.FooMachineSpec, out *v1beta2.FooMachineSpec, s conversion.Scope) error {
 	if err := v1.Convert_Pointer_string_To_string(&in.ProviderID, &out.ProviderID, s); err != nil {
 		return err
 	}
@@ -1093,7 +1093,7 @@ func autoConvert_v1beta1_FooMachineSpec_To_v1beta2_FooMachineSpec(in *v1beta1inf
 	return nil
 }
 
-func autoConvert_v1beta2_FooMachineSpec_To_v1beta1_FooMachineSpec(in *v1beta2infrastructure.FooMachineSpec, out *v1beta1infrastructure.FooMachineSpec, s conversion.Scope) error {
+func autoConvert_v1beta2_FooMachineSpec_To_v1beta1_FooMachineSpec(in *v1beta2.FooMachineSpec, out *v1beta1.FooMachineSpec, s conversion.Scope) error {
 	if err := v1.Convert_string_To_Pointer_string(&in.ProviderID, &out.ProviderID, s); err != nil {
 		return err
 	}
@@ -1107,21 +1107,21 @@ func autoConvert_v1beta2_FooMachineSpec_To_v1beta1_FooMachineSpec(in *v1beta2inf
 	return nil
 }
 
-func autoConvert_v1beta1_FooMachineStatus_To_v1beta2_FooMachineStatus(in *v1beta1infrastructure.FooMachineStatus, out *v1beta2infrastructure.FooMachineStatus, s conversion.Scope) error {
+func autoConvert_v1beta1_FooMachineStatus_To_v1beta2_FooMachineStatus(in *v1beta1.FooMachineStatus, out *v1beta2.FooMachineStatus, s conversion.Scope) error {
 	// WARNING: in.ContractStatus requires manual conversion: does not exist in peer-type
-	out.Addresses = *(*[]v1beta2.MachineAddress)(unsafe.Pointer(&in.Addresses))
+	out.Addresses = *(*[]corev1beta2.MachineAddress)(unsafe.Pointer(&in.Addresses))
 	out.InstanceID = in.InstanceID
-	out.InstanceState = v1beta2infrastructure.InstanceState(in.InstanceState)
+	out.InstanceState = v1beta2.InstanceState(in.InstanceState)
 	out.InstanceType = in.InstanceType
-	out.BootstrapState = v1beta2infrastructure.BootstrapState(in.BootstrapState)
+	out.BootstrapState = v1beta2.BootstrapState(in.BootstrapState)
 	out.Interruptible = (*bool)(unsafe.Pointer(in.Interruptible))
 	return nil
 }
 
-func autoConvert_v1beta2_FooMachineStatus_To_v1beta1_FooMachineStatus(in *v1beta2infrastructure.FooMachineStatus, out *v1beta1infrastructure.FooMachineStatus, s conversion.Scope) error {
+func autoConvert_v1beta2_FooMachineStatus_To_v1beta1_FooMachineStatus(in *v1beta2.FooMachineStatus, out *v1beta1.FooMachineStatus, s conversion.Scope) error {
 	// WARNING: in.Conditions requires manual conversion: does not exist in peer-type
 	// WARNING: in.Initialization requires manual conversion: does not exist in peer-type
-	out.Addresses = *(*[]v1beta1.MachineAddress)(unsafe.Pointer(&in.Addresses))
+	out.Addresses = *(*[]corev1beta1.MachineAddress)(unsafe.Pointer(&in.Addresses))
 	// WARNING: in.FailureDomain requires manual conversion: does not exist in peer-type
 	out.InstanceID = in.InstanceID
 	out.InstanceState = string(in.InstanceState)
@@ -1132,7 +1132,7 @@ func autoConvert_v1beta2_FooMachineStatus_To_v1beta1_FooMachineStatus(in *v1beta
 	return nil
 }
 
-func autoConvert_v1beta1_FooMachineTemplate_To_v1beta2_FooMachineTemplate(in *v1beta1infrastructure.FooMachineTemplate, out *v1beta2infrastructure.FooMachineTemplate, s conversion.Scope) error {
+func autoConvert_v1beta1_FooMachineTemplate_To_v1beta2_FooMachineTemplate(in *v1beta1.FooMachineTemplate, out *v1beta2.FooMachineTemplate, s conversion.Scope) error {
 	out.ObjectMeta = in.ObjectMeta
 	if err := Convert_v1beta1_FooMachineTemplateSpec_To_v1beta2_FooMachineTemplateSpec(&in.Spec, &out.Spec, s); err != nil {
 		return err
@@ -1144,11 +1144,11 @@ func autoConvert_v1beta1_FooMachineTemplate_To_v1beta2_FooMachineTemplate(in *v1
 }
 
 // Convert_v1beta1_FooMachineTemplate_To_v1beta2_FooMachineTemplate is an autogenerated conversion function.
-func Convert_v1beta1_FooMachineTemplate_To_v1beta2_FooMachineTemplate(in *v1beta1infrastructure.FooMachineTemplate, out *v1beta2infrastructure.FooMachineTemplate, s conversion.Scope) error {
+func Convert_v1beta1_FooMachineTemplate_To_v1beta2_FooMachineTemplate(in *v1beta1.FooMachineTemplate, out *v1beta2.FooMachineTemplate, s conversion.Scope) error {
 	return autoConvert_v1beta1_FooMachineTemplate_To_v1beta2_FooMachineTemplate(in, out, s)
 }
 
-func autoConvert_v1beta2_FooMachineTemplate_To_v1beta1_FooMachineTemplate(in *v1beta2infrastructure.FooMachineTemplate, out *v1beta1infrastructure.FooMachineTemplate, s conversion.Scope) error {
+func autoConvert_v1beta2_FooMachineTemplate_To_v1beta1_FooMachineTemplate(in *v1beta2.FooMachineTemplate, out *v1beta1.FooMachineTemplate, s conversion.Scope) error {
 	out.ObjectMeta = in.ObjectMeta
 	if err := Convert_v1beta2_FooMachineTemplateSpec_To_v1beta1_FooMachineTemplateSpec(&in.Spec, &out.Spec, s); err != nil {
 		return err
@@ -1160,15 +1160,15 @@ func autoConvert_v1beta2_FooMachineTemplate_To_v1beta1_FooMachineTemplate(in *v1
 }
 
 // Convert_v1beta2_FooMachineTemplate_To_v1beta1_FooMachineTemplate is an autogenerated conversion function.
-func Convert_v1beta2_FooMachineTemplate_To_v1beta1_FooMachineTemplate(in *v1beta2infrastructure.FooMachineTemplate, out *v1beta1infrastructure.FooMachineTemplate, s conversion.Scope) error {
+func Convert_v1beta2_FooMachineTemplate_To_v1beta1_FooMachineTemplate(in *v1beta2.FooMachineTemplate, out *v1beta1.FooMachineTemplate, s conversion.Scope) error {
 	return autoConvert_v1beta2_FooMachineTemplate_To_v1beta1_FooMachineTemplate(in, out, s)
 }
 
-func autoConvert_v1beta1_FooMachineTemplateList_To_v1beta2_FooMachineTemplateList(in *v1beta1infrastructure.FooMachineTemplateList, out *v1beta2infrastructure.FooMachineTemplateList, s conversion.Scope) error {
+func autoConvert_v1beta1_FooMachineTemplateList_To_v1beta2_FooMachineTemplateList(in *v1beta1.FooMachineTemplateList, out *v1beta2.FooMachineTemplateList, s conversion.Scope) error {
 	out.ListMeta = in.ListMeta
 	if in.Items != nil {
 		in, out := &in.Items, &out.Items
-		*out = make([]v1beta2infrastructure.FooMachineTemplate, len(*in))
+		*out = make([]v1beta2.FooMachineTemplate, len(*in))
 		for i := range *in {
 			if err := Convert_v1beta1_FooMachineTemplate_To_v1beta2_FooMachineTemplate(&(*in)[i], &(*out)[i], s); err != nil {
 				return err
@@ -1181,15 +1181,15 @@ func autoConvert_v1beta1_FooMachineTemplateList_To_v1beta2_FooMachineTemplateLis
 }
 
 // Convert_v1beta1_FooMachineTemplateList_To_v1beta2_FooMachineTemplateList is an autogenerated conversion function.
-func Convert_v1beta1_FooMachineTemplateList_To_v1beta2_FooMachineTemplateList(in *v1beta1infrastructure.FooMachineTemplateList, out *v1beta2infrastructure.FooMachineTemplateList, s conversion.Scope) error {
+func Convert_v1beta1_FooMachineTemplateList_To_v1beta2_FooMachineTemplateList(in *v1beta1.FooMachineTemplateList, out *v1beta2.FooMachineTemplateList, s conversion.Scope) error {
 	return autoConvert_v1beta1_FooMachineTemplateList_To_v1beta2_FooMachineTemplateList(in, out, s)
 }
 
-func autoConvert_v1beta2_FooMachineTemplateList_To_v1beta1_FooMachineTemplateList(in *v1beta2infrastructure.FooMachineTemplateList, out *v1beta1infrastructure.FooMachineTemplateList, s conversion.Scope) error {
+func autoConvert_v1beta2_FooMachineTemplateList_To_v1beta1_FooMachineTemplateList(in *v1beta2.FooMachineTemplateList, out *v1beta1.FooMachineTemplateList, s conversion.Scope) error {
 	out.ListMeta = in.ListMeta
 	if in.Items != nil {
 		in, out := &in.Items, &out.Items
-		*out = make([]v1beta1infrastructure.FooMachineTemplate, len(*in))
+		*out = make([]v1beta1.FooMachineTemplate, len(*in))
 		for i := range *in {
 			if err := Convert_v1beta2_FooMachineTemplate_To_v1beta1_FooMachineTemplate(&(*in)[i], &(*out)[i], s); err != nil {
 				return err
@@ -1202,11 +1202,11 @@ func autoConvert_v1beta2_FooMachineTemplateList_To_v1beta1_FooMachineTemplateLis
 }
 
 // Convert_v1beta2_FooMachineTemplateList_To_v1beta1_FooMachineTemplateList is an autogenerated conversion function.
-func Convert_v1beta2_FooMachineTemplateList_To_v1beta1_FooMachineTemplateList(in *v1beta2infrastructure.FooMachineTemplateList, out *v1beta1infrastructure.FooMachineTemplateList, s conversion.Scope) error {
+func Convert_v1beta2_FooMachineTemplateList_To_v1beta1_FooMachineTemplateList(in *v1beta2.FooMachineTemplateList, out *v1beta1.FooMachineTemplateList, s conversion.Scope) error {
 	return autoConvert_v1beta2_FooMachineTemplateList_To_v1beta1_FooMachineTemplateList(in, out, s)
 }
 
-func autoConvert_v1beta1_FooMachineTemplateResource_To_v1beta2_FooMachineTemplateResource(in *v1beta1infrastructure.FooMachineTemplateResource, out *v1beta2infrastructure.FooMachineTemplateResource, s conversion.Scope) error {
+func autoConvert_v1beta1_FooMachineTemplateResource_To_v1beta2_FooMachineTemplateResource(in *v1beta1.FooMachineTemplateResource, out *v1beta2.FooMachineTemplateResource, s conversion.Scope) error {
 	if err := legacy.Convert_v1beta1_ObjectMeta_To_v1beta2_ObjectMeta(&in.ObjectMeta, &out.ObjectMeta, s); err != nil {
 		return err
 	}
@@ -1217,11 +1217,11 @@ func autoConvert_v1beta1_FooMachineTemplateResource_To_v1beta2_FooMachineTemplat
 }
 
 // Convert_v1beta1_FooMachineTemplateResource_To_v1beta2_FooMachineTemplateResource is an autogenerated conversion function.
-func Convert_v1beta1_FooMachineTemplateResource_To_v1beta2_FooMachineTemplateResource(in *v1beta1infrastructure.FooMachineTemplateResource, out *v1beta2infrastructure.FooMachineTemplateResource, s conversion.Scope) error {
+func Convert_v1beta1_FooMachineTemplateResource_To_v1beta2_FooMachineTemplateResource(in *v1beta1.FooMachineTemplateResource, out *v1beta2.FooMachineTemplateResource, s conversion.Scope) error {
 	return autoConvert_v1beta1_FooMachineTemplateResource_To_v1beta2_FooMachineTemplateResource(in, out, s)
 }
 
-func autoConvert_v1beta2_FooMachineTemplateResource_To_v1beta1_FooMachineTemplateResource(in *v1beta2infrastructure.FooMachineTemplateResource, out *v1beta1infrastructure.FooMachineTemplateResource, s conversion.Scope) error {
+func autoConvert_v1beta2_FooMachineTemplateResource_To_v1beta1_FooMachineTemplateResource(in *v1beta2.FooMachineTemplateResource, out *v1beta1.FooMachineTemplateResource, s conversion.Scope) error {
 	if err := legacy.Convert_v1beta2_ObjectMeta_To_v1beta1_ObjectMeta(&in.ObjectMeta, &out.ObjectMeta, s); err != nil {
 		return err
 	}
@@ -1232,11 +1232,11 @@ func autoConvert_v1beta2_FooMachineTemplateResource_To_v1beta1_FooMachineTemplat
 }
 
 // Convert_v1beta2_FooMachineTemplateResource_To_v1beta1_FooMachineTemplateResource is an autogenerated conversion function.
-func Convert_v1beta2_FooMachineTemplateResource_To_v1beta1_FooMachineTemplateResource(in *v1beta2infrastructure.FooMachineTemplateResource, out *v1beta1infrastructure.FooMachineTemplateResource, s conversion.Scope) error {
+func Convert_v1beta2_FooMachineTemplateResource_To_v1beta1_FooMachineTemplateResource(in *v1beta2.FooMachineTemplateResource, out *v1beta1.FooMachineTemplateResource, s conversion.Scope) error {
 	return autoConvert_v1beta2_FooMachineTemplateResource_To_v1beta1_FooMachineTemplateResource(in, out, s)
 }
 
-func autoConvert_v1beta1_FooMachineTemplateSpec_To_v1beta2_FooMachineTemplateSpec(in *v1beta1infrastructure.FooMachineTemplateSpec, out *v1beta2infrastructure.FooMachineTemplateSpec, s conversion.Scope) error {
+func autoConvert_v1beta1_FooMachineTemplateSpec_To_v1beta2_FooMachineTemplateSpec(in *v1beta1.FooMachineTemplateSpec, out *v1beta2.FooMachineTemplateSpec, s conversion.Scope) error {
 	if err := Convert_v1beta1_FooMachineTemplateResource_To_v1beta2_FooMachineTemplateResource(&in.Template, &out.Template, s); err != nil {
 		return err
 	}
@@ -1244,11 +1244,11 @@ func autoConvert_v1beta1_FooMachineTemplateSpec_To_v1beta2_FooMachineTemplateSpe
 }
 
 // Convert_v1beta1_FooMachineTemplateSpec_To_v1beta2_FooMachineTemplateSpec is an autogenerated conversion function.
-func Convert_v1beta1_FooMachineTemplateSpec_To_v1beta2_FooMachineTemplateSpec(in *v1beta1infrastructure.FooMachineTemplateSpec, out *v1beta2infrastructure.FooMachineTemplateSpec, s conversion.Scope) error {
+func Convert_v1beta1_FooMachineTemplateSpec_To_v1beta2_FooMachineTemplateSpec(in *v1beta1.FooMachineTemplateSpec, out *v1beta2.FooMachineTemplateSpec, s conversion.Scope) error {
 	return autoConvert_v1beta1_FooMachineTemplateSpec_To_v1beta2_FooMachineTemplateSpec(in, out, s)
 }
 
-func autoConvert_v1beta2_FooMachineTemplateSpec_To_v1beta1_FooMachineTemplateSpec(in *v1beta2infrastructure.FooMachineTemplateSpec, out *v1beta1infrastructure.FooMachineTemplateSpec, s conversion.Scope) error {
+func autoConvert_v1beta2_FooMachineTemplateSpec_To_v1beta1_FooMachineTemplateSpec(in *v1beta2.FooMachineTemplateSpec, out *v1beta1.FooMachineTemplateSpec, s conversion.Scope) error {
 	if err := Convert_v1beta2_FooMachineTemplateResource_To_v1beta1_FooMachineTemplateResource(&in.Template, &out.Template, s); err != nil {
 		return err
 	}
@@ -1256,60 +1256,60 @@ func autoConvert_v1beta2_FooMachineTemplateSpec_To_v1beta1_FooMachineTemplateSpe
 }
 
 // Convert_v1beta2_FooMachineTemplateSpec_To_v1beta1_FooMachineTemplateSpec is an autogenerated conversion function.
-func Convert_v1beta2_FooMachineTemplateSpec_To_v1beta1_FooMachineTemplateSpec(in *v1beta2infrastructure.FooMachineTemplateSpec, out *v1beta1infrastructure.FooMachineTemplateSpec, s conversion.Scope) error {
+func Convert_v1beta2_FooMachineTemplateSpec_To_v1beta1_FooMachineTemplateSpec(in *v1beta2.FooMachineTemplateSpec, out *v1beta1.FooMachineTemplateSpec, s conversion.Scope) error {
 	return autoConvert_v1beta2_FooMachineTemplateSpec_To_v1beta1_FooMachineTemplateSpec(in, out, s)
 }
 
-func autoConvert_v1beta1_FooMachineTemplateStatus_To_v1beta2_FooMachineTemplateStatus(in *v1beta1infrastructure.FooMachineTemplateStatus, out *v1beta2infrastructure.FooMachineTemplateStatus, s conversion.Scope) error {
+func autoConvert_v1beta1_FooMachineTemplateStatus_To_v1beta2_FooMachineTemplateStatus(in *v1beta1.FooMachineTemplateStatus, out *v1beta2.FooMachineTemplateStatus, s conversion.Scope) error {
 	out.Capacity = *(*corev1.ResourceList)(unsafe.Pointer(&in.Capacity))
-	// WARNING: in.NodeInfo requires manual conversion: inconvertible types (*github.com/capfoo/cluster-api-provider-foo/api/v1beta1/infrastructure.NodeInfo vs github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure.NodeInfo)
+	// WARNING: in.NodeInfo requires manual conversion: inconvertible types (*github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta1.NodeInfo vs github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta2.NodeInfo)
 	return nil
 }
 
-func autoConvert_v1beta2_FooMachineTemplateStatus_To_v1beta1_FooMachineTemplateStatus(in *v1beta2infrastructure.FooMachineTemplateStatus, out *v1beta1infrastructure.FooMachineTemplateStatus, s conversion.Scope) error {
+func autoConvert_v1beta2_FooMachineTemplateStatus_To_v1beta1_FooMachineTemplateStatus(in *v1beta2.FooMachineTemplateStatus, out *v1beta1.FooMachineTemplateStatus, s conversion.Scope) error {
 	out.Capacity = *(*corev1.ResourceList)(unsafe.Pointer(&in.Capacity))
-	// WARNING: in.NodeInfo requires manual conversion: inconvertible types (github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure.NodeInfo vs *github.com/capfoo/cluster-api-provider-foo/api/v1beta1/infrastructure.NodeInfo)
+	// WARNING: in.NodeInfo requires manual conversion: inconvertible types (github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta2.NodeInfo vs *github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta1.NodeInfo)
 	return nil
 }
 
-func autoConvert_v1beta1_NodeInfo_To_v1beta2_NodeInfo(in *v1beta1infrastructure.NodeInfo, out *v1beta2infrastructure.NodeInfo, s conversion.Scope) error {
-	out.Architecture = v1beta2infrastructure.Architecture(in.Architecture)
+func autoConvert_v1beta1_NodeInfo_To_v1beta2_NodeInfo(in *v1beta1.NodeInfo, out *v1beta2.NodeInfo, s conversion.Scope) error {
+	out.Architecture = v1beta2.Architecture(in.Architecture)
 	out.OperatingSystem = in.OperatingSystem
 	return nil
 }
 
 // Convert_v1beta1_NodeInfo_To_v1beta2_NodeInfo is an autogenerated conversion function.
-func Convert_v1beta1_NodeInfo_To_v1beta2_NodeInfo(in *v1beta1infrastructure.NodeInfo, out *v1beta2infrastructure.NodeInfo, s conversion.Scope) error {
+func Convert_v1beta1_NodeInfo_To_v1beta2_NodeInfo(in *v1beta1.NodeInfo, out *v1beta2.NodeInfo, s conversion.Scope) error {
 	return autoConvert_v1beta1_NodeInfo_To_v1beta2_NodeInfo(in, out, s)
 }
 
-func autoConvert_v1beta2_NodeInfo_To_v1beta1_NodeInfo(in *v1beta2infrastructure.NodeInfo, out *v1beta1infrastructure.NodeInfo, s conversion.Scope) error {
+func autoConvert_v1beta2_NodeInfo_To_v1beta1_NodeInfo(in *v1beta2.NodeInfo, out *v1beta1.NodeInfo, s conversion.Scope) error {
 	out.Architecture = string(in.Architecture)
 	out.OperatingSystem = in.OperatingSystem
 	return nil
 }
 
 // Convert_v1beta2_NodeInfo_To_v1beta1_NodeInfo is an autogenerated conversion function.
-func Convert_v1beta2_NodeInfo_To_v1beta1_NodeInfo(in *v1beta2infrastructure.NodeInfo, out *v1beta1infrastructure.NodeInfo, s conversion.Scope) error {
+func Convert_v1beta2_NodeInfo_To_v1beta1_NodeInfo(in *v1beta2.NodeInfo, out *v1beta1.NodeInfo, s conversion.Scope) error {
 	return autoConvert_v1beta2_NodeInfo_To_v1beta1_NodeInfo(in, out, s)
 }
 
-func autoConvert_v1beta1_RootDisk_To_v1beta2_RootDisk(in *v1beta1infrastructure.RootDisk, out *v1beta2infrastructure.RootDisk, s conversion.Scope) error {
+func autoConvert_v1beta1_RootDisk_To_v1beta2_RootDisk(in *v1beta1.RootDisk, out *v1beta2.RootDisk, s conversion.Scope) error {
 	out.SizeGiB = in.SizeGiB
 	return nil
 }
 
 // Convert_v1beta1_RootDisk_To_v1beta2_RootDisk is an autogenerated conversion function.
-func Convert_v1beta1_RootDisk_To_v1beta2_RootDisk(in *v1beta1infrastructure.RootDisk, out *v1beta2infrastructure.RootDisk, s conversion.Scope) error {
+func Convert_v1beta1_RootDisk_To_v1beta2_RootDisk(in *v1beta1.RootDisk, out *v1beta2.RootDisk, s conversion.Scope) error {
 	return autoConvert_v1beta1_RootDisk_To_v1beta2_RootDisk(in, out, s)
 }
 
-func autoConvert_v1beta2_RootDisk_To_v1beta1_RootDisk(in *v1beta2infrastructure.RootDisk, out *v1beta1infrastructure.RootDisk, s conversion.Scope) error {
+func autoConvert_v1beta2_RootDisk_To_v1beta1_RootDisk(in *v1beta2.RootDisk, out *v1beta1.RootDisk, s conversion.Scope) error {
 	out.SizeGiB = in.SizeGiB
 	return nil
 }
 
 // Convert_v1beta2_RootDisk_To_v1beta1_RootDisk is an autogenerated conversion function.
-func Convert_v1beta2_RootDisk_To_v1beta1_RootDisk(in *v1beta2infrastructure.RootDisk, out *v1beta1infrastructure.RootDisk, s conversion.Scope) error {
+func Convert_v1beta2_RootDisk_To_v1beta1_RootDisk(in *v1beta2.RootDisk, out *v1beta1.RootDisk, s conversion.Scope) error {
 	return autoConvert_v1beta2_RootDisk_To_v1beta1_RootDisk(in, out, s)
 }

@@ -1,0 +1,88 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1beta1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	clusterv1beta1 "sigs.k8s.io/cluster-api/api/core/v1beta1"
+)
+
+// FooMachineTemplateSpec is the desired state of a FooMachineTemplate.
+type FooMachineTemplateSpec struct {
+	// template describes the FooMachines to create.
+	Template FooMachineTemplateResource `json:"template"`
+}
+
+// FooMachineTemplateResource describes a FooMachine to create.
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.providerID)",message="providerID must not be set in a template: every instance has its own (see kubectl explain foomachinetemplates.spec.template.spec.providerID)"
+type FooMachineTemplateResource struct {
+	// metadata is the labels and annotations of the FooMachines.
+	// +optional
+	ObjectMeta clusterv1beta1.ObjectMeta `json:"metadata,omitempty,omitzero"`
+
+	// spec is the spec of the FooMachines.
+	Spec FooMachineSpec `json:"spec"`
+}
+
+// NodeInfo is what the cluster autoscaler must know about a node that does not exist yet.
+type NodeInfo struct {
+	// architecture is the CPU architecture of the node.
+	// +optional
+	// +kubebuilder:validation:Enum=amd64;arm64;s390x;ppc64le
+	Architecture string `json:"architecture,omitempty"`
+
+	// operatingSystem is the operating system of the node, for example linux.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	OperatingSystem string `json:"operatingSystem,omitempty"`
+}
+
+// FooMachineTemplateStatus is the observed state of a FooMachineTemplate.
+type FooMachineTemplateStatus struct {
+	// capacity is the CPUs and memory of the instance type. The cluster autoscaler reads it to
+	// scale from zero.
+	// +optional
+	Capacity corev1.ResourceList `json:"capacity,omitempty"`
+
+	// nodeInfo is the architecture and operating system of the instances.
+	// +optional
+	NodeInfo *NodeInfo `json:"nodeInfo,omitempty"`
+}
+
+// FooMachineTemplate is a template of FooMachines, for a control plane, MachineSets,
+// MachineDeployments and ClusterClasses.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:resource:path=foomachinetemplates,shortName=foomt,scope=Namespaced,categories=cluster-api
+// +kubebuilder:deprecatedversion
+// +kubebuilder:subresource:status
+// +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta1=v1beta1"
+// +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp",description="Time since creation"
+type FooMachineTemplate struct {
+	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard object's metadata.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec is the desired state.
+	// +optional
+	Spec FooMachineTemplateSpec `json:"spec,omitempty,omitzero"`
+	// status is the observed state.
+	// +optional
+	Status FooMachineTemplateStatus `json:"status,omitempty,omitzero"`
+}
+
+// FooMachineTemplateList is a list of FooMachineTemplates.
+//
+// +kubebuilder:object:root=true
+type FooMachineTemplateList struct {
+	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard list's metadata.
+	// +optional
+	metav1.ListMeta `json:"metadata,omitempty"`
+	// items are the FooMachineTemplates.
+	Items []FooMachineTemplate `json:"items"`
+}
