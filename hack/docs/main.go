@@ -47,7 +47,7 @@ func main() {
 var generated = map[string]func(root string) ([]byte, error){
 	"docs/conditions.md": conditionsPage,
 	"docs/manager.md": func(root string) ([]byte, error) {
-		return section(filepath.Join(root, "docs/manager.md"), "flags", flagTable())
+		return section(filepath.Join(root, "docs/manager.md"), "flags", flagHelp())
 	},
 	"docs/runtime-extension.md": func(root string) ([]byte, error) {
 		return section(filepath.Join(root, "docs/runtime-extension.md"), "settings", tables(hooks.Groups()))

@@ -47,17 +47,9 @@ func tables(groups []hooks.Group) string {
 	return text.String()
 }
 
-// flagTable returns the flags of the manager.
-func flagTable() string {
+// flagHelp returns the help of the manager's flags.
+func flagHelp() string {
 	flags := pflag.NewFlagSet("manager", pflag.ContinueOnError)
 	manager.NewOptions(feature.MutableGates.DeepCopy()).AddFlags(flags)
-	var table strings.Builder
-	table.WriteString("\n| flag | default | meaning |\n| --- | --- | --- |\n")
-	flags.VisitAll(func(flag *pflag.Flag) {
-		if !flag.Hidden && flag.Deprecated == "" {
-			fmt.Fprintf(&table, "| `--%s` | %s | %s |\n", flag.Name, code(flag.DefValue), cell(flag.Usage))
-		}
-	})
-	table.WriteString("\n")
-	return table.String()
+	return "\n```text\n" + flags.FlagUsages() + "```\n\n"
 }
