@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -52,8 +53,10 @@ type Cloud struct {
 	// api is for calls, which end in time, and streams for watches.
 	api, streams coreclient.CoreV1Interface
 	reviews      authorizationclient.AuthorizationV1Interface
-	stop         context.CancelFunc
-	done         chan struct{}
+	// holding is true while load balancers may have holders.
+	holding atomic.Bool
+	stop    context.CancelFunc
+	done    chan struct{}
 }
 
 var _ cloud.Cloud = &Cloud{}

@@ -254,6 +254,12 @@ func (c *Config) size(name string) InstanceType {
 	return InstanceType{}
 }
 
+// newestImage returns the reference of the image with the newest Kubernetes version.
+func (c *Config) newestImage() string {
+	newest := c.images()[len(c.Images)-1]
+	return c.image(cloud.InstanceTemplate{KubernetesVersion: newest.KubernetesVersion, Image: newest.Name})
+}
+
 // image returns the reference of the image for a template that the rules have accepted.
 func (c *Config) image(template cloud.InstanceTemplate) string {
 	for _, image := range c.Images {

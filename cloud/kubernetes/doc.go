@@ -14,6 +14,9 @@
 // the optimistic lock of the API server, before its Pod is created, so a pool never gets more Pods
 // than its size, whoever fills it. Run fills pools. Every other method works without it.
 //
+// A new load balancer has a holder, a small Pod that holds connections until the first instance listens.
+// It is an improvement only: without it, connections are refused until then.
+//
 // All reads go to the API server without a resource version, so they are consistent.
 //
 // Limits: existing connections of a draining instance are not closed, instances are reclaimed only when

@@ -39,9 +39,11 @@ func (c *Cloud) fillPool(ctx context.Context, name string) error {
 		return err
 	}
 	changed := p.observe(pods)
-	offered, err := c.catalog(ctx)
-	if err != nil {
-		return err
+	var offered *catalog // a full pool, which every change of a Pod leads to, does without
+	if len(p.Members) < int(p.Size) || p.lacks() {
+		if offered, err = c.catalog(ctx); err != nil {
+			return err
+		}
 	}
 	if p.reserve(offered) || changed {
 		if err := c.writePool(ctx, p); err != nil {
@@ -81,6 +83,9 @@ func (p *pool) reserve(offered *catalog) bool {
 		if !p.Members[i].Created {
 			p.Members, changed = slices.Delete(p.Members, i, i+1), true
 		}
+	}
+	if len(p.Members) >= int(p.Size) {
+		return changed
 	}
 	spread, zones := rules.Spread{}, offered.preferOpen(offered.ZonesOrAll(p.Zones))
 	for _, one := range p.Members {

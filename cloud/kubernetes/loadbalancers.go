@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/util/retry"
+	"k8s.io/utils/ptr"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/internal/rules"
@@ -51,6 +52,9 @@ func (c *Cloud) createService(ctx context.Context, spec cloud.LoadBalancerSpec) 
 		return nil, err
 	}
 	spec.TargetPort = cmp.Or(spec.TargetPort, spec.Port)
+	if err := c.startHolder(ctx, config, spec); err != nil {
+		return nil, err
+	}
 	service := &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: serviceObject(spec.Name), Labels: objectLabels(kindLoadBalancer, spec.Name, spec.Tags), Annotations: maps.Clone(config.Services.Annotations),
@@ -146,16 +150,16 @@ func setBalancer(service *corev1.Service, spec cloud.LoadBalancerSpec) error {
 		service.Annotations = map[string]string{}
 	}
 	service.Annotations[loadBalancerAnnotation] = string(text)
-	service.Spec.Selector = tagLabels(spec.Selector)
-	service.Spec.Selector[kindLabel], service.Spec.Selector[backendLabel] = kindInstance, yes
+	service.Spec.Selector = backendLabels(spec.Selector)
 	return nil
 }
 
 // balancerOf returns the load balancer that a Service is, without backends.
 func balancerOf(service *corev1.Service) (cloud.LoadBalancer, error) {
-	found := cloud.LoadBalancer{}
-	if err := json.Unmarshal([]byte(service.Annotations[loadBalancerAnnotation]), &found.LoadBalancerSpec); err != nil {
-		return found, &cloud.UnavailableError{Message: fmt.Sprintf("Service %s/%s, annotation %s: %v", service.Namespace, service.Name, loadBalancerAnnotation, err)}
+	spec, err := specIn(service)
+	found := cloud.LoadBalancer{LoadBalancerSpec: spec}
+	if err != nil {
+		return found, err
 	}
 	found.Address = addressOf(service)
 	switch {
@@ -167,6 +171,15 @@ func balancerOf(service *corev1.Service) (cloud.LoadBalancer, error) {
 		found.Ready = true
 	}
 	return found, nil
+}
+
+// specIn returns the load balancer that a Service or a holder belongs to.
+func specIn(object metav1.Object) (cloud.LoadBalancerSpec, error) {
+	spec := cloud.LoadBalancerSpec{}
+	if err := json.Unmarshal([]byte(object.GetAnnotations()[loadBalancerAnnotation]), &spec); err != nil {
+		return spec, &cloud.UnavailableError{Message: fmt.Sprintf("%s/%s, annotation %s: %v", object.GetNamespace(), object.GetName(), loadBalancerAnnotation, err)}
+	}
+	return spec, nil
 }
 
 func addressOf(service *corev1.Service) string {
@@ -191,6 +204,13 @@ func (c *Cloud) withBackends(ctx context.Context, service *corev1.Service) (clou
 		return found, err
 	}
 	found.Backends, err = backends(pods, found.Selector)
+	if err != nil || len(found.Backends) > 0 || !found.Ready {
+		return found, err
+	}
+	starts, err := c.holderStarts(ctx, service)
+	if starts {
+		found.Ready, found.Message = false, fmt.Sprintf("Pod %s/%s, which holds connections until there is a backend, is starting", service.Namespace, service.Name)
+	}
 	return found, err
 }
 
@@ -249,7 +269,11 @@ func (c *Cloud) ListLoadBalancers(ctx context.Context, tags cloud.Tags) ([]cloud
 
 // DeleteLoadBalancer implements cloud.LoadBalancers.
 func (c *Cloud) DeleteLoadBalancer(ctx context.Context, name string) error {
-	err := c.services().Delete(ctx, serviceObject(name), metav1.DeleteOptions{})
+	err := c.pods().Delete(ctx, serviceObject(name), metav1.DeleteOptions{GracePeriodSeconds: ptr.To(int64(1))})
+	if err != nil && !isGone(err) {
+		return c.translate(err)
+	}
+	err = c.services().Delete(ctx, serviceObject(name), metav1.DeleteOptions{})
 	if isGone(err) {
 		return c.missing(ctx, errorKindLoadBalancer, name)
 	}

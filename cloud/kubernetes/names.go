@@ -45,6 +45,7 @@ const (
 	kindUserData     = "user-data"
 	kindPool         = "pool"
 	kindLoadBalancer = "load-balancer"
+	kindHolder       = "holder"
 )
 
 // Annotations. The first two have the record of an object, as JSON.
@@ -53,6 +54,8 @@ const (
 	loadBalancerAnnotation = prefix + "load-balancer"
 	// reclaimAnnotation has the time at which the instance ends, once that is known.
 	reclaimAnnotation = prefix + "reclaim-at"
+	// backendAnnotation is on the holder of a load balancer, with the address of the first instance.
+	backendAnnotation = prefix + "backend-address"
 	// machineAnnotation has what the instance is told about itself.
 	machineAnnotation = prefix + "machine"
 )
@@ -131,6 +134,13 @@ func setLabels(object metav1.Object, kind, name string, tags cloud.Tags) {
 		}
 	}
 	object.SetLabels(all)
+}
+
+// backendLabels returns the labels of the Pods that a load balancer for these tags uses.
+func backendLabels(tags cloud.Tags) map[string]string {
+	all := tagLabels(tags)
+	all[backendLabel] = yes
+	return all
 }
 
 // selector selects the objects of a kind that have the tags and the labels.

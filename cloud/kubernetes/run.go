@@ -32,11 +32,12 @@ type task struct{ kind, name string }
 
 // Kinds of tasks.
 const (
-	taskPool   = "pool"
-	taskPools  = "pools"
-	taskNode   = "node"
-	taskDrains = "drains"
-	taskSweep  = "sweep"
+	taskPool    = "pool"
+	taskPools   = "pools"
+	taskNode    = "node"
+	taskDrains  = "drains"
+	taskHolders = "holders"
+	taskSweep   = "sweep"
 )
 
 type taskQueue = workqueue.TypedRateLimitingInterface[task]
@@ -45,7 +46,8 @@ type taskQueue = workqueue.TypedRateLimitingInterface[task]
 var retryDelays = wait.Backoff{Duration: retryBase, Factor: 2, Jitter: 0.2, Steps: 9, Cap: retryMax}
 
 // Run fills pools, replaces instances that they have lost, finishes drains, announces that outer nodes
-// are drained, and deletes user data that nobody needs, until ctx ends. It may run more than once for
+// are drained, tends the holders of load balancers, and deletes user data that nobody needs, until ctx
+// ends. It may run more than once for
 // a namespace: the API server decides then whose change counts.
 func (c *Cloud) Run(ctx context.Context) {
 	queue := workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[task](retryBase, retryMax))
@@ -66,7 +68,7 @@ func (c *Cloud) follow(ctx context.Context, queue taskQueue) {
 		events, err := c.Watch(ctx)
 		if err == nil {
 			backoff = retryDelays
-			enqueue(queue, events)
+			c.enqueue(queue, events)
 		}
 		if ctx.Err() == nil {
 			delay := backoff.Step()
@@ -92,23 +94,27 @@ func pause(ctx context.Context, delay time.Duration) {
 	}
 }
 
-func enqueue(queue taskQueue, events <-chan cloud.Event) {
+func (c *Cloud) enqueue(queue taskQueue, events <-chan cloud.Event) {
 	for event := range events {
 		switch event.Kind {
 		case cloud.EventSynced:
 			// Events may have been missed.
-			for _, kind := range []string{taskDrains, taskSweep, taskPools} {
+			for _, kind := range []string{taskDrains, taskHolders, taskSweep, taskPools} {
 				queue.Add(task{kind: kind})
 			}
 		case cloud.EventPool:
 			queue.Add(task{taskPool, event.Name})
 		case cloud.EventInstance:
 			queue.Add(task{kind: taskDrains})
+			if c.holding.Load() {
+				queue.Add(task{kind: taskHolders})
+			}
 			if event.Pool != "" {
 				queue.Add(task{taskPool, event.Pool})
 			}
 		case cloud.EventLoadBalancer:
 			queue.Add(task{kind: taskDrains})
+			queue.Add(task{kind: taskHolders})
 		}
 	}
 }
@@ -162,6 +168,8 @@ func (c *Cloud) do(ctx context.Context, queue taskQueue, next task) error {
 		return c.giveNotice(ctx, next.name)
 	case taskDrains:
 		return c.finishDrains(ctx)
+	case taskHolders:
+		return c.tendHolders(ctx)
 	default:
 		return c.sweep(ctx, time.Now())
 	}

@@ -85,7 +85,8 @@ func (c *Cloud) watched() []stream {
 			return pods.List(ctx, options)
 		},
 		watch: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			return pods.Watch(ctx, labelled(options, kindInstance))
+			options.LabelSelector = fmt.Sprintf("%s in (%s,%s)", kindLabel, kindInstance, kindHolder)
+			return pods.Watch(ctx, options)
 		},
 	}, {
 		list: func(ctx context.Context, options metav1.ListOptions) (metav1.ListInterface, error) {
@@ -130,6 +131,10 @@ func publish(ctx context.Context, w *watchtools.RetryWatcher, hub *events.Hub) {
 func eventOf(object any) (*cloud.Event, error) {
 	switch object := object.(type) {
 	case *corev1.Pod:
+		if object.Labels[kindLabel] == kindHolder {
+			one, err := specIn(object)
+			return &cloud.Event{Kind: cloud.EventLoadBalancer, Name: one.Name, Tags: one.Tags}, err
+		}
 		one, err := instanceOf(object)
 		return &cloud.Event{Kind: cloud.EventInstance, Name: one.Name, ID: one.ID, Pool: one.Pool, Tags: one.Tags}, err
 	case *corev1.Secret:

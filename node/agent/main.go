@@ -8,6 +8,7 @@
 //	foonode init      run an instance; only as its first process
 //	foonode pod       turn the container of a privileged Pod into an instance, and run it
 //	foonode started   fail unless the instance's bootstrap data has succeeded
+//	foonode hold      hold connections until the backend of a load balancer listens
 //	foonode check     report what instances need that this machine lacks; leaves nothing behind
 //	foonode version   print the version
 //	systemctl ...     (a link to this program) ask the first process to manage a unit
@@ -20,6 +21,7 @@ import (
 
 	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/boot"
 	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/check"
+	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/hold"
 	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/pod"
 	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/systemctl"
 	"github.com/capfoo/cluster-api-provider-foo/node/contract"
@@ -28,7 +30,7 @@ import (
 // version is the version of this program. The linker sets it.
 var version = "unknown"
 
-const usage = "usage: foonode init | foonode pod | foonode started | foonode check | foonode version; or call it as systemctl"
+const usage = "usage: foonode init | foonode pod | foonode started | foonode hold | foonode check | foonode version; or call it as systemctl"
 
 func main() {
 	os.Exit(run(os.Args))
@@ -49,6 +51,8 @@ func run(args []string) int {
 		return reported(pod.Fail(pod.Enter()))
 	case "started":
 		return reported(pod.Started(contract.ReportDir))
+	case "hold":
+		return reported(hold.Serve(os.Getenv(contract.PortVariable), filepath.Join(contract.IdentityDir, contract.IdentityBackend)))
 	case "check":
 		return reported(check.Machine())
 	case "version":

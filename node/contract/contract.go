@@ -45,6 +45,11 @@ const (
 	IdentityInstance = "instance.json"
 	// IdentityUserData is the file in it with the bootstrap data.
 	IdentityUserData = "user-data"
+	// IdentityBackend is the file in it with the address of the backend for which the agent holds
+	// connections; empty until there is one.
+	IdentityBackend = "backend"
+	// PortVariable is the environment variable with the port of these connections.
+	PortVariable = "FOO_PORT"
 	// AddressVariable is the environment variable with the address of the instance.
 	AddressVariable = "FOO_ADDRESS"
 	// EndVariable is an environment variable. If it is set, the instance ends when its bootstrap

@@ -7,6 +7,7 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"time"
 
@@ -60,7 +61,7 @@ func describeLife(namespace, flavorName string, prepare func(context.Context, *m
 		c.outer, c.workers = where, 3
 		c.available(ctx)
 		nodes := c.nodesReady(ctx, 1, 3)
-		AddReportEntry("from apply to 1+3 Ready", time.Since(began).Round(100*time.Millisecond).String(), ReportEntryVisibilityAlways)
+		reportStart(flavorName, time.Since(began))
 		c.poolHas(ctx, workersOf(nodes))
 		c.settled(ctx, 1, version)
 	}, NodeTimeout(2*clusterUp))
@@ -226,6 +227,18 @@ func describeLife(namespace, flavorName string, prepare func(context.Context, *m
 			}
 		}
 	}, NodeTimeout(2*clusterGone))
+}
+
+// started has how long the clusters of each flavor took from apply to 1+3 Ready.
+var started = map[string]time.Duration{}
+
+// reportStart reports such a time, and compares it with that of the local cloud, if both are known.
+func reportStart(flavorName string, took time.Duration) {
+	started[flavorName] = took
+	AddReportEntry("from apply to 1+3 Ready", took.Round(100*time.Millisecond).String(), ReportEntryVisibilityAlways)
+	if local, pods := started[""], started["kubernetes"]; local > 0 && pods > 0 {
+		AddReportEntry("Pods take longer than instances by the factor", fmt.Sprintf("%.1f", pods.Seconds()/local.Seconds()), ReportEntryVisibilityAlways)
+	}
 }
 
 // nodesAre expects the given numbers of Nodes, all Ready.
