@@ -376,7 +376,7 @@ func TestRequestsOfALargePool(t *testing.T) {
 	g := NewWithT(t)
 	namespace := tenantWithoutKubelets(t, offer)
 	slow := rest.CopyConfig(outer.Config)
-	slow.QPS, slow.Burst = 25, 1
+	slow.QPS, slow.Burst = 50, 1
 	kubelets, err := kubernetes.NewForConfig(slow)
 	g.Expect(err).NotTo(HaveOccurred())
 	startKubelets(t, kubelets, namespace)

@@ -254,9 +254,16 @@ func (c *Config) size(name string) InstanceType {
 	return InstanceType{}
 }
 
-// newestImage returns the reference of the image with the newest Kubernetes version.
+// newestImage returns the reference of the image with the newest Kubernetes version, preferably of one
+// without a name.
 func (c *Config) newestImage() string {
-	newest := c.images()[len(c.Images)-1]
+	images := c.images()
+	newest := images[len(images)-1]
+	for _, image := range images {
+		if image.Name == "" {
+			newest = image
+		}
+	}
 	return c.image(cloud.InstanceTemplate{KubernetesVersion: newest.KubernetesVersion, Image: newest.Name})
 }
 
