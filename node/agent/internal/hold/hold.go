@@ -8,6 +8,7 @@
 package hold
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -35,7 +36,7 @@ const (
 // until the process is killed.
 func Serve(port, file string) error {
 	signal.Ignore(unix.SIGTERM)
-	listener, err := net.Listen("tcp", ":"+port)
+	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", ":"+port)
 	if err != nil {
 		return fmt.Errorf("hold connections: %w", err)
 	}
@@ -61,7 +62,9 @@ func serve(listener net.Listener, backend func() (string, error)) error {
 // forward connects a client with the backend until both have closed the connection.
 func forward(client net.Conn, backend func() (string, error)) {
 	defer func() { _ = client.Close() }()
-	server, err := await(backend)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	server, err := await(ctx, backend)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "foonode: connection from %s was held for %s: %v\n", client.RemoteAddr(), patience, err)
 		return
@@ -73,18 +76,22 @@ func forward(client net.Conn, backend func() (string, error)) {
 	both.Wait()
 }
 
-// await connects to the backend as soon as it listens.
-func await(backend func() (string, error)) (net.Conn, error) {
-	for end := time.Now().Add(patience); ; time.Sleep(interval) {
+// await connects to the backend as soon as it listens. It returns the last problem if ctx ends first.
+func await(ctx context.Context, backend func() (string, error)) (net.Conn, error) {
+	dialer, again := net.Dialer{Timeout: dialTimeout}, time.NewTicker(interval)
+	defer again.Stop()
+	for {
 		address, err := backend()
 		if err == nil {
 			var server net.Conn
-			if server, err = net.DialTimeout("tcp", address, dialTimeout); err == nil {
+			if server, err = dialer.DialContext(ctx, "tcp", address); err == nil {
 				return server, nil
 			}
 		}
-		if time.Now().After(end) {
+		select {
+		case <-ctx.Done():
 			return nil, err
+		case <-again.C:
 		}
 	}
 }
