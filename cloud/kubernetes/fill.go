@@ -39,11 +39,9 @@ func (c *Cloud) fillPool(ctx context.Context, name string) error {
 		return err
 	}
 	changed := p.observe(pods)
-	var offered *catalog // a full pool, which every change of a Pod leads to, does without
-	if len(p.Members) < int(p.Size) || p.lacks() {
-		if offered, err = c.catalog(ctx); err != nil {
-			return err
-		}
+	offered, err := c.catalogFor(ctx, p)
+	if err != nil {
+		return err
 	}
 	if p.reserve(offered) || changed {
 		if err := c.writePool(ctx, p); err != nil {
@@ -51,6 +49,14 @@ func (c *Cloud) fillPool(ctx context.Context, name string) error {
 		}
 	}
 	return c.createMembers(ctx, p, offered)
+}
+
+// catalogFor returns the catalog, or nil if the pool is full, as it is after most changes of its Pods.
+func (c *Cloud) catalogFor(ctx context.Context, p *pool) (*catalog, error) {
+	if len(p.Members) >= int(p.Size) && !p.lacks() {
+		return nil, nil
+	}
+	return c.catalog(ctx)
 }
 
 // observe compares the members with the Pods: who has one was created, and who has none any more was
