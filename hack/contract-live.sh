@@ -34,9 +34,15 @@ done
   "$bin/foocloud" image load "$bin/management/images/manager-$previous.tar" --name="ghcr.io/capfoo/cluster-api-provider-foo/manager:$release"
 )
 
+# Its metrics show which hooks it calls.
+"${kubectl[@]}" get --namespace=capi-system deployment/capi-controller-manager --output=yaml | sed 's/--insecure-diagnostics=false/--insecure-diagnostics=true/' |
+  "${kubectl[@]}" replace --filename=-
+"${kubectl[@]}" rollout status --namespace=capi-system deployment/capi-controller-manager --timeout=2m
+
 # Some flavors need the last two variables.
 KUBERNETES_VERSION=$from FOO_ETCD_ENDPOINTS='["https://192.0.2.1:2379"]' FOO_CLUSTER_IDENTITY=outer \
   "$bin/capi-conformance" test --live --verbose --kubeconfig="$state/hub.kubeconfig" --provider=control-plane-foo,infrastructure-foo,runtime-extension-foo \
   --clusterctl="$bin/tools/clusterctl" --clusterctl-config="$state/contract.yaml" \
   --previous-release="control-plane-foo=$previous,infrastructure-foo=$previous" --release="control-plane-foo=$release,infrastructure-foo=$release" \
-  --template="$bin/release/infrastructure-foo/$release/cluster-template.yaml" --upgrade-to="$to" "$@"
+  --template="$bin/release/infrastructure-foo/$release/cluster-template.yaml" --upgrade-to="$to" --hooks-address=10.77.0.1:9453 \
+  --topology-template="$bin/release/infrastructure-foo/$release/cluster-template-topology.yaml,$bin/release/infrastructure-foo/$release/clusterclass-foo.yaml" "$@"

@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
@@ -67,11 +69,7 @@ func (f *File) parse(text string) {
 	documents := split(text)
 	objects := make([]*unstructured.Unstructured, len(documents))
 	errs := make([]error, len(documents))
-	var group sync.WaitGroup
-	for i, document := range documents {
-		group.Go(func() { objects[i], errs[i] = decode(document.text, f.base() != "metadata.yaml") })
-	}
-	group.Wait()
+	inParallel(len(documents), func(i int) { objects[i], errs[i] = decode(documents[i].text, f.base() != "metadata.yaml") })
 	for i, document := range documents {
 		if errs[i] != nil {
 			f.problem(document.line, errs[i].Error())
@@ -79,6 +77,20 @@ func (f *File) parse(text string) {
 			f.add(objects[i], document.line)
 		}
 	}
+}
+
+// inParallel calls a function for the numbers below count, as many at once as there are CPUs.
+func inParallel(count int, call func(i int)) {
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(count, runtime.GOMAXPROCS(0)) {
+		group.Go(func() {
+			for i := int(next.Add(1)) - 1; i < count; i = int(next.Add(1)) - 1 {
+				call(i)
+			}
+		})
+	}
+	group.Wait()
 }
 
 // add adds an object, or the objects of a list such as kubectl writes.

@@ -11,6 +11,7 @@ package lint
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,7 +30,7 @@ var _ conformance.Checker = &Linter{}
 // Level returns conformance.Lint.
 func (l *Linter) Level() conformance.Level { return conformance.Lint }
 
-// Check checks all releases.
+// Check checks all releases, several rules at once.
 func (l *Linter) Check(_ context.Context, versions []string) ([]conformance.Result, error) {
 	rules, err := conformance.Rules()
 	if err != nil {
@@ -40,18 +41,10 @@ func (l *Linter) Check(_ context.Context, versions []string) ([]conformance.Resu
 	} else if err := l.unlabelled(versions); err != nil {
 		return nil, err
 	}
-	var results []conformance.Result
-	for _, rule := range rules {
-		if rule.Lint == nil {
-			continue
-		}
-		result, err := l.check(rule, versions)
-		if err != nil {
-			return nil, err
-		}
-		results = append(results, result)
-	}
-	return results, nil
+	rules = slices.DeleteFunc(rules, func(rule conformance.Rule) bool { return rule.Lint == nil })
+	results, errs := make([]conformance.Result, len(rules)), make([]error, len(rules))
+	inParallel(len(rules), func(i int) { results[i], errs[i] = l.check(rules[i], versions) })
+	return results, errors.Join(errs...)
 }
 
 // claimed returns the versions of the contracts that the CRDs or the metadata name. Without any,

@@ -33,7 +33,7 @@ func Load(stdin io.Reader, paths ...string) ([]*Release, error) {
 
 func load(stdin io.Reader, path string) ([]*Release, error) {
 	if path == "-" {
-		data, err := io.ReadAll(stdin)
+		data, err := readAll(stdin)
 		if err != nil {
 			return nil, fmt.Errorf("read the standard input: %w", err)
 		}
@@ -44,7 +44,7 @@ func load(stdin io.Reader, path string) ([]*Release, error) {
 		return nil, err
 	}
 	if !info.IsDir() {
-		data, err := os.ReadFile(path)
+		data, err := readFile(path)
 		if err != nil {
 			return nil, err
 		}
@@ -58,6 +58,31 @@ func load(stdin io.Reader, path string) ([]*Release, error) {
 		return newReleases(release), nil
 	}
 	return loadFolder(path)
+}
+
+// maxSize is how large a manifest may be. The largest components that a provider publishes have a few MiB.
+const maxSize = 64 << 20
+
+func readFile(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	data, err := readAll(file)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return data, nil
+}
+
+// readAll reads a manifest. What is too large to be one is refused, before it fills the memory.
+func readAll(source io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(source, maxSize+1))
+	if err == nil && len(data) > maxSize {
+		err = fmt.Errorf("it is larger than %d MiB, too large for a manifest", maxSize>>20)
+	}
+	return data, err
 }
 
 // loadFile makes a release of one file that the user has named. What cannot be read counts as
@@ -81,7 +106,7 @@ func loadFolder(root string) ([]*Release, error) {
 	}
 	folders := map[string]*Release{}
 	for _, path := range paths {
-		data, err := os.ReadFile(path)
+		data, err := readFile(path)
 		if err != nil {
 			return nil, err
 		}

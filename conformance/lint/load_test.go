@@ -72,6 +72,22 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
+// endless never ends, like a device.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { return len(p), nil }
+
+func TestLoadRefusesWhatIsTooLarge(t *testing.T) {
+	g := NewWithT(t)
+	_, err := lint.Load(endless{}, "-")
+	g.Expect(err).To(MatchError("read the standard input: it is larger than 64 MiB, too large for a manifest"))
+	path := filepath.Join(t.TempDir(), "large.yaml")
+	g.Expect(os.WriteFile(path, nil, 0o600)).To(Succeed())
+	g.Expect(os.Truncate(path, 1<<40)).To(Succeed())
+	_, err = lint.Load(nil, path)
+	g.Expect(err).To(MatchError("read " + path + ": it is larger than 64 MiB, too large for a manifest"))
+}
+
 func TestLoadOfWrongFiles(t *testing.T) {
 	const crd = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: demos}\n"
 	for name, test := range map[string]struct {

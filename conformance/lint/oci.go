@@ -35,7 +35,7 @@ func loadOCI(dir string) (*Release, error) {
 			if extension := filepath.Ext(title); extension != ".yaml" && extension != ".yml" {
 				continue
 			}
-			data, err := os.ReadFile(blob(dir, layer))
+			data, err := readFile(blob(dir, layer))
 			if err != nil {
 				return nil, err
 			}

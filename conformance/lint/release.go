@@ -42,6 +42,8 @@ type Release struct {
 	// Files are the manifests.
 	Files []*File
 
+	// kinds has the components by kind.
+	kinds       map[string][]Object
 	definitions []*CRD
 }
 
@@ -142,15 +144,27 @@ func (r *Release) in(c *CRD, contract string) (crdScope, bool) {
 	return scope, scope.version != nil
 }
 
-// prepare reads the CRDs.
+// prepare sorts the components by kind, and reads the CRDs in parallel.
 func (r *Release) prepare() {
-	for _, object := range r.objects("CustomResourceDefinition") {
-		definition := &apiextensionsv1.CustomResourceDefinition{}
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, definition); err != nil {
-			object.File.problem(object.Line, "CustomResourceDefinition "+object.GetName()+": "+wrongField(object, err).Error())
+	r.kinds = map[string][]Object{}
+	for _, file := range r.of(Components) {
+		for _, object := range file.Objects {
+			r.kinds[object.GetKind()] = append(r.kinds[object.GetKind()], object)
+		}
+	}
+	objects := r.objects("CustomResourceDefinition")
+	definitions := make([]*apiextensionsv1.CustomResourceDefinition, len(objects))
+	errs := make([]error, len(objects))
+	inParallel(len(objects), func(i int) {
+		definitions[i] = &apiextensionsv1.CustomResourceDefinition{}
+		errs[i] = runtime.DefaultUnstructuredConverter.FromUnstructured(objects[i].Object, definitions[i])
+	})
+	for i, object := range objects {
+		if errs[i] != nil {
+			object.File.problem(object.Line, "CustomResourceDefinition "+object.GetName()+": "+wrongField(object, errs[i]).Error())
 			continue
 		}
-		r.definitions = append(r.definitions, &CRD{Object: object, CustomResourceDefinition: definition})
+		r.definitions = append(r.definitions, &CRD{Object: object, CustomResourceDefinition: definitions[i]})
 	}
 	for _, crd := range r.definitions {
 		crd.Contract, crd.Template = r.contract(crd)
@@ -257,21 +271,11 @@ func (r *Release) find(group, kind string) *CRD {
 }
 
 // objects returns the components of a kind.
-func (r *Release) objects(kind string) []Object {
-	var objects []Object
-	for _, file := range r.of(Components) {
-		for _, object := range file.Objects {
-			if object.GetKind() == kind {
-				objects = append(objects, object)
-			}
-		}
-	}
-	return objects
-}
+func (r *Release) objects(kind string) []Object { return slices.Clone(r.kinds[kind]) }
 
 // object returns the component of a kind in a namespace, or nil.
 func (r *Release) object(kind, namespace, name string) *Object {
-	for _, object := range r.objects(kind) {
+	for _, object := range r.kinds[kind] {
 		if object.GetName() == name && object.GetNamespace() == namespace {
 			return &object
 		}

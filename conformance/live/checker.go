@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -35,6 +36,14 @@ type Checker struct {
 	// and the counts of machines are set by the checker.
 	Template  string
 	Variables map[string]string
+	// TopologyTemplate is a cluster template with a managed topology, and its ClusterClass. Config
+	// connects to the management cluster: the metrics of Cluster API's manager count the hooks that it
+	// calls in the life of this cluster. Empty for no such cluster.
+	TopologyTemplate string
+	Config           *rest.Config
+	// HooksAddress is a HOST:PORT of this machine at which the management cluster reaches the checker, so
+	// that the checker can be an extension that updates machines in place; empty for none.
+	HooksAddress string
 	// Namespace is created for the cluster, and deleted at the end.
 	Namespace string
 	// Providers are the labels cluster.x-k8s.io/provider of the kinds to check; all by default.
@@ -84,14 +93,19 @@ func (c *Checker) Check(ctx context.Context, contracts []string) ([]conformance.
 	if err := errors.Join(c.readRules(), c.readCRDs(ctx), c.checkReleases(ctx), c.checkProviders(ctx)); err != nil {
 		return nil, err
 	}
-	template, err := c.render()
-	if err != nil {
+	s := &story{Checker: c, now: &view{}}
+	var err error
+	if s.template, err = c.render(c.Template, false); err != nil {
 		return nil, err
+	}
+	if c.TopologyTemplate != "" {
+		if s.topology, err = c.render(c.TopologyTemplate, true); err != nil {
+			return nil, fmt.Errorf("with a topology: %w", err)
+		}
 	}
 	if err := c.createNamespace(ctx); err != nil {
 		return nil, err
 	}
-	s := &story{Checker: c, template: template, now: &view{}}
 	s.tell(ctx)
 	if err := c.Client.Delete(context.WithoutCancel(ctx), c.namespace()); client.IgnoreNotFound(err) != nil {
 		return nil, fmt.Errorf("delete the namespace %s: %w", c.Namespace, err)

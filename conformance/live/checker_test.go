@@ -23,6 +23,16 @@ import (
 
 const cluster = "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: \"${CLUSTER_NAME}\", namespace: \"${NAMESPACE}\"}\n"
 
+func TestTemplateWithATopology(t *testing.T) {
+	g := NewWithT(t)
+	c := &Checker{Namespace: "live"}
+	_, err := c.render(cluster, true)
+	g.Expect(err).To(MatchError(ContainSubstring("has no managed topology")))
+	objects, err := c.render(cluster+"spec: {topology: {}}\n---\nkind: ClusterClass\nmetadata: {name: a}\n", true)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(objects).To(HaveEach(HaveField("GetNamespace()", "live")))
+}
+
 func TestTemplate(t *testing.T) {
 	for name, test := range map[string]struct{ template, want string }{
 		"empty":              {"", "the template has 0 Clusters, want 1"},
@@ -37,7 +47,7 @@ func TestTemplate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			c := &Checker{Template: test.template, Namespace: "live", Variables: map[string]string{"SET": "x"}}
-			objects, err := c.render()
+			objects, err := c.render(c.Template, false)
 			if test.want != "" {
 				g.Expect(err).To(MatchError(ContainSubstring(test.want)))
 				return

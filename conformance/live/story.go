@@ -32,6 +32,8 @@ const (
 type story struct {
 	*Checker
 	template []*unstructured.Unstructured
+	// topology is a template with a managed topology; empty for none.
+	topology []*unstructured.Unstructured
 	// now is the cluster when nothing was left to do the last time.
 	now *view
 	// installed says that the providers are there because the story installed them.
@@ -44,34 +46,35 @@ type step struct {
 	// rules that only this step checks.
 	rules []string
 	run   func(*story, context.Context) error
+	// always says that the step runs whatever happened before.
+	always bool
 }
 
 var steps = []step{
-	{"install the providers", []string{"clusterctl/install"}, (*story).install},
-	{"generate clusters", []string{"clusterctl/generate"}, (*story).generate},
-	{"upgrade the providers", []string{"clusterctl/upgrade"}, (*story).upgradeProviders},
-	{"create", nil, (*story).create},
-	{"change in place", []string{"control-plane/metadata-propagation", "control-plane/in-place-propagation"}, (*story).changeInPlace},
-	{"rotate the kubeconfig", []string{"control-plane/kubeconfig-rotation"}, (*story).rotateKubeconfig},
-	{"scale workers and drain them", []string{"infrastructure-machinepool/scale", "infrastructure-machinepool/machine-deletion"}, (*story).scaleWorkers},
-	{"scale the control plane up", []string{"control-plane/scaling-up-and-down"}, (*story).scaleUp},
-	{"replace an unhealthy machine", []string{"control-plane/remediation"}, (*story).remediate},
-	{"scale the control plane down", nil, (*story).scaleDown},
-	{"roll the control plane out", []string{"control-plane/rollout-after"}, (*story).rollOut},
-	{"upgrade", []string{"control-plane/upgrade"}, (*story).upgrade},
-	{"move", []string{"clusterctl/move", "*/lost-status"}, (*story).move},
-	{"delete", []string{"*/deletion"}, (*story).delete},
-	{"remove the providers", []string{"clusterctl/uninstall"}, (*story).uninstall},
+	{"install the providers", []string{"clusterctl/install"}, (*story).install, false},
+	{"generate clusters", []string{"clusterctl/generate"}, (*story).generate, false},
+	{"upgrade the providers", []string{"clusterctl/upgrade"}, (*story).upgradeProviders, false},
+	{"create", nil, (*story).create, false},
+	{"change in place", []string{"control-plane/metadata-propagation", "control-plane/in-place-propagation"}, (*story).changeInPlace, false},
+	{"update in place", []string{inPlaceUpdates}, (*story).updateInPlace, false},
+	{"rotate the kubeconfig", []string{"control-plane/kubeconfig-rotation"}, (*story).rotateKubeconfig, false},
+	{"scale workers and drain them", []string{"infrastructure-machinepool/scale", "infrastructure-machinepool/machine-deletion"}, (*story).scaleWorkers, false},
+	{"scale the control plane up", []string{"control-plane/scaling-up-and-down"}, (*story).scaleUp, false},
+	{"replace an unhealthy machine", []string{"control-plane/remediation"}, (*story).remediate, false},
+	{"scale the control plane down", nil, (*story).scaleDown, false},
+	{"roll the control plane out", []string{"control-plane/rollout-after"}, (*story).rollOut, false},
+	{"upgrade", []string{"control-plane/upgrade"}, (*story).upgrade, false},
+	{"move", []string{"clusterctl/move", "*/lost-status"}, (*story).move, false},
+	{"delete", []string{"*/deletion"}, (*story).delete, true},
+	{"call hooks", []string{hooksRun}, (*story).callHooks, false},
+	{"remove the providers", []string{"clusterctl/uninstall"}, (*story).uninstall, true},
 }
-
-// cleanUp is how many steps, at the end, run whatever happened before.
-const cleanUp = 2
 
 // tell runs all steps.
 func (s *story) tell(ctx context.Context) {
 	var failed error
-	for i, step := range steps {
-		if failed != nil && i < len(steps)-cleanUp {
+	for _, step := range steps {
+		if failed != nil && !step.always {
 			continue
 		}
 		start := time.Now()
@@ -96,12 +99,6 @@ func (s *story) tell(ctx context.Context) {
 	}
 }
 
-// outOfReach are rules that the suite cannot show.
-var outOfReach = map[string]string{
-	"runtime-extension/hooks-run":    "nothing tells what the hooks of an extension should do",
-	"control-plane/in-place-updates": "no extension that updates machines in place is part of the suite",
-}
-
 // notHere returns why this story cannot show whether a rule holds; empty if it can.
 func (s *story) notHere(rule string) string {
 	switch {
@@ -109,8 +106,14 @@ func (s *story) notHere(rule string) string {
 		return "no previous release was given"
 	case s.Releases == nil && slices.Contains([]string{"clusterctl/install", "clusterctl/upgrade", "clusterctl/uninstall", "clusterctl/generate"}, rule):
 		return "no release was given that clusterctl could install"
+	case rule == inPlaceUpdates && s.HooksAddress == "":
+		return "no address was given at which Cluster API reaches the suite as an extension"
+	case rule == hooksRun && len(s.topology) == 0:
+		return "no template with a topology was given"
+	case rule == hooksRun && s.UpgradeTo == "":
+		return "no version was given to upgrade to"
 	default:
-		return outOfReach[rule]
+		return ""
 	}
 }
 

@@ -18,18 +18,18 @@ import (
 // clusterName is the name of the cluster.
 const clusterName = "conformance"
 
-// render returns the objects of the template.
-func (c *Checker) render() ([]*unstructured.Unstructured, error) {
+// render returns the objects of a template, whose Cluster has a managed topology or not.
+func (c *Checker) render(template string, topology bool) ([]*unstructured.Unstructured, error) {
 	own := map[string]string{
 		"CLUSTER_NAME": clusterName, "NAMESPACE": c.Namespace, "CONTROL_PLANE_MACHINE_COUNT": "1", "WORKER_MACHINE_COUNT": "1",
 	}
 	var unset []string
-	text, err := envsubst.Eval(c.Template, func(name string) string {
+	text, err := envsubst.Eval(template, func(name string) string {
 		if value, ok := own[name]; ok {
 			return value
 		}
 		value, ok := c.Variables[name]
-		if !ok && !hasDefault(c.Template, name) && !slices.Contains(unset, name) {
+		if !ok && !hasDefault(template, name) && !slices.Contains(unset, name) {
 			unset = append(unset, name)
 		}
 		return value
@@ -47,7 +47,7 @@ func (c *Checker) render() ([]*unstructured.Unstructured, error) {
 	for _, object := range objects {
 		object.SetNamespace(c.Namespace)
 	}
-	return objects, checkTemplate(objects)
+	return objects, checkTemplate(objects, topology)
 }
 
 func hasDefault(template, name string) bool {
@@ -55,7 +55,7 @@ func hasDefault(template, name string) bool {
 }
 
 // checkTemplate returns an error unless the template has the one cluster that the checker needs.
-func checkTemplate(objects []*unstructured.Unstructured) error {
+func checkTemplate(objects []*unstructured.Unstructured, topology bool) error {
 	clusters := 0
 	for _, object := range objects {
 		if object.GetKind() != "Cluster" {
@@ -65,7 +65,9 @@ func checkTemplate(objects []*unstructured.Unstructured) error {
 		switch {
 		case object.GetName() != clusterName:
 			return fmt.Errorf("the Cluster of the template is named %s, want ${CLUSTER_NAME}", object.GetName())
-		case fields.At(object, "spec.topology") != nil:
+		case topology && fields.At(object, "spec.topology") == nil:
+			return errors.New("the Cluster of the template has no managed topology; hooks are only called for one that has")
+		case !topology && fields.At(object, "spec.topology") != nil:
 			return errors.New("the Cluster of the template has a managed topology; use a template without, because the suite changes the control plane itself")
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/dynamic"
@@ -171,12 +172,16 @@ management cluster are checked.`,
 	return command
 }
 
+// requestTimeout bounds a request to a management cluster that does not answer.
+const requestTimeout = time.Minute
+
 func connect(kubeconfig, context string) (dynamic.Interface, error) {
 	rules := &clientcmd.ClientConfigLoadingRules{ExplicitPath: kubeconfig}
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: context}).ClientConfig()
 	if err != nil {
 		return nil, err
 	}
+	config.Timeout = requestTimeout
 	return dynamic.NewForConfig(config)
 }
 

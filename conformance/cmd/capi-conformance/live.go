@@ -6,6 +6,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,7 +27,8 @@ import (
 type liveFlags struct {
 	live                                     bool
 	template, kubeconfig, context, namespace string
-	providers                                []string
+	topology, providers                      []string
+	hooksAddress                             string
 	upgradeTo                                string
 	releases                                 live.Releases
 	patience                                 time.Duration
@@ -36,6 +38,8 @@ func (f *liveFlags) add(command *cobra.Command) {
 	flags := command.Flags()
 	flags.BoolVar(&f.live, "live", false, "create a real cluster in a management cluster")
 	flags.StringVar(&f.template, "template", "", "cluster template for --live, without a managed topology; the environment has the values of its variables")
+	flags.StringSliceVar(&f.topology, "topology-template", nil, "cluster template with a managed topology, and its ClusterClass, to look at the hooks of extensions with --live; none by default")
+	flags.StringVar(&f.hooksAddress, "hooks-address", "", "HOST:PORT of this machine that the management cluster reaches, to look at updates in place with --live; none by default")
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig of the management cluster for --live; kubectl's by default")
 	flags.StringVar(&f.context, "context", "", "context in the kubeconfig")
 	flags.StringVar(&f.namespace, "namespace", "capi-conformance", "namespace that --live creates for the cluster, and deletes")
@@ -64,13 +68,26 @@ func (f *liveFlags) checker(report func(string)) (*live.Checker, error) {
 	if err != nil {
 		return nil, err
 	}
+	var topology strings.Builder
+	for _, file := range f.topology {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		_, _ = fmt.Fprintf(&topology, "%s\n---\n", content) // a Builder does not fail
+	}
+	if f.hooksAddress != "" {
+		if host, port, err := net.SplitHostPort(f.hooksAddress); err != nil || host == "" || port == "" {
+			return nil, fmt.Errorf("--hooks-address is %q, want HOST:PORT", f.hooksAddress)
+		}
+	}
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = f.kubeconfig
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: f.context}).ClientConfig()
 	if err != nil {
 		return nil, fmt.Errorf("--kubeconfig %s: %w", f.kubeconfig, err)
 	}
-	config.QPS, config.WarningHandler = -1, rest.NoWarnings{}
+	config.QPS, config.Timeout, config.WarningHandler = -1, requestTimeout, rest.NoWarnings{}
 	log.SetLogger(logr.Discard()) // what controller-runtime would log is in the errors, too
 	scheme, err := live.NewScheme()
 	if err != nil {
@@ -87,6 +104,7 @@ func (f *liveFlags) checker(report func(string)) (*live.Checker, error) {
 	}
 	return &live.Checker{
 		Client: management, Template: string(template), Variables: variables, Namespace: f.namespace, Providers: f.providers,
+		TopologyTemplate: topology.String(), Config: config, HooksAddress: f.hooksAddress,
 		Releases: releases, UpgradeTo: f.upgradeTo, Patience: f.patience, Log: report,
 	}, nil
 }

@@ -1,0 +1,144 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package live
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+)
+
+const demoHost = "hooks.demo.svc:443"
+
+// newExtension returns an extension with a handler for each of the hooks.
+func newExtension(hooks ...string) runtimev1.ExtensionConfig {
+	extension := runtimev1.ExtensionConfig{}
+	extension.Spec.ClientConfig.Service = runtimev1.ServiceReference{Namespace: "demo", Name: "hooks", Port: ptr.To[int32](443)}
+	for _, hook := range hooks {
+		extension.Status.Handlers = append(extension.Status.Handlers, runtimev1.ExtensionHandler{Name: "on-" + hook, RequestHook: runtimev1.GroupVersionHook{Hook: hook}})
+	}
+	return extension
+}
+
+// TestHooksThatDoNotRun breaks the rule in all ways that a life of a cluster can show.
+func TestHooksThatDoNotRun(t *testing.T) {
+	handlers := handlersOf([]runtimev1.ExtensionConfig{newExtension(append([]string{"GeneratePatches"}, lifecycleHooks...)...)})
+	NewWithT(t).Expect(handlers).To(HaveLen(len(lifecycleHooks)), "a hook of another kind does not count")
+	for name, test := range map[string]struct {
+		mutate func(counts)
+		held   bool
+		want   string
+	}{
+		"all run":                  {func(counts) {}, false, ""},
+		"some calls fail at first": {func(c counts) { c[call{demoHost, "BeforeClusterDelete", false}] = 3 }, false, ""},
+		"a hook is never called":   {func(c counts) { delete(c, call{demoHost, "AfterClusterUpgrade", true}) }, false, "Cluster API has not called AfterClusterUpgrade at " + demoHost},
+		"only another one is called": {func(c counts) {
+			delete(c, call{demoHost, "BeforeClusterCreate", true})
+			c[call{"other", "BeforeClusterCreate", true}] = 1
+		}, false, "Cluster API has not called BeforeClusterCreate"},
+		"a hook always fails": {func(c counts) {
+			delete(c, call{demoHost, "BeforeClusterCreate", true})
+			c[call{demoHost, "BeforeClusterCreate", false}] = 7
+		}, true, "7 calls of BeforeClusterCreate at " + demoHost + " failed, and none succeeded"},
+		"the cluster does not get there": {func(c counts) { delete(c, call{demoHost, "AfterClusterUpgrade", true}) }, true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			calls := counts{}
+			for _, hook := range lifecycleHooks {
+				calls[call{demoHost, hook, true}] = 1
+			}
+			test.mutate(calls)
+			err := uncalled(handlers, calls, test.held)
+			if test.want == "" {
+				g.Expect(err).NotTo(HaveOccurred())
+			} else {
+				g.Expect(err).To(MatchError(ContainSubstring(test.want)))
+			}
+		})
+	}
+}
+
+func TestHostOfAnExtension(t *testing.T) {
+	for want, config := range map[string]runtimev1.ClientConfig{
+		demoHost:            newExtension().Spec.ClientConfig,
+		"hooks.demo.svc":    {Service: runtimev1.ServiceReference{Namespace: "demo", Name: "hooks"}},
+		"example.com:8443":  {URL: "https://example.com:8443/hooks"},
+		"[2001:db8::1]:443": {URL: "https://[2001:db8::1]:443"},
+	} {
+		NewWithT(t).Expect(hostOf(&config)).To(Equal(want))
+	}
+}
+
+const hookMetrics = `# HELP capi_runtime_sdk_requests_total Number of HTTP requests, partitioned by status code, host, hook and response status.
+# TYPE capi_runtime_sdk_requests_total counter
+capi_runtime_sdk_requests_total{code="200",group="hooks.runtime.cluster.x-k8s.io",hook="BeforeClusterCreate",host="hooks.demo.svc:443",status="Success",version="v1alpha1"} 4
+capi_runtime_sdk_requests_total{code="200",group="hooks.runtime.cluster.x-k8s.io",hook="BeforeClusterCreate",host="hooks.demo.svc:443",status="Failure",version="v1alpha1"} 1
+capi_runtime_sdk_requests_total{code="<error>",group="hooks.runtime.cluster.x-k8s.io",hook="BeforeClusterCreate",host="hooks.demo.svc:443",status="Unknown",version="v1alpha1"} 2
+`
+
+func TestCallsAreCounted(t *testing.T) {
+	g := NewWithT(t)
+	metrics := hookMetrics
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/api/v1/namespaces/capi-system/pods/http:manager:8443/proxy/metrics" || metrics == "" {
+			http.Error(w, "Client sent an HTTP request to an HTTPS server.", http.StatusBadRequest)
+			return
+		}
+		_, _ = w.Write([]byte(metrics))
+	}))
+	defer server.Close()
+	scheme, err := NewScheme()
+	g.Expect(err).NotTo(HaveOccurred())
+	manager := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "capi-system", Name: "manager", Labels: map[string]string{clusterv1.ProviderNameLabel: "cluster-api"}}}
+	manager.Spec.Containers = []corev1.Container{{Ports: []corev1.ContainerPort{{Name: "healthz", ContainerPort: 9440}, {Name: "metrics", ContainerPort: 8443}}}}
+	client := fake.NewClientBuilder().WithScheme(scheme).WithObjects(manager).Build()
+	s := &story{Checker: &Checker{Client: client, Config: &rest.Config{Host: server.URL}}}
+
+	before, err := s.countCalls(t.Context())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(before).To(Equal(counts{{demoHost, "BeforeClusterCreate", true}: 4, {demoHost, "BeforeClusterCreate", false}: 3}))
+	g.Expect(counts{{demoHost, "BeforeClusterCreate", true}: 6}.since(before)).To(Equal(counts{{demoHost, "BeforeClusterCreate", true}: 2}))
+
+	metrics = ""
+	_, err = s.countCalls(t.Context())
+	g.Expect(err).To(MatchError(And(ContainSubstring("the Pod manager"), ContainSubstring("needs --insecure-diagnostics=true"))))
+	metrics = "}"
+	_, err = s.countCalls(t.Context())
+	g.Expect(err).To(MatchError(ContainSubstring("the metrics of the Pod manager")))
+	g.Expect(client.Delete(t.Context(), manager)).To(Succeed())
+	_, err = s.countCalls(t.Context())
+	g.Expect(err).To(MatchError(ContainSubstring("no Pod has the label cluster.x-k8s.io/provider=cluster-api")))
+}
+
+func TestFollows(t *testing.T) {
+	g := NewWithT(t)
+	v := newView("v1beta2")
+	v.cluster.Generation = 2
+	reconciled := metav1.Condition{Type: clusterv1.ClusterTopologyReconciledCondition, Status: metav1.ConditionTrue, ObservedGeneration: 2}
+	v.cluster.Status.Conditions = append(v.cluster.Status.Conditions, reconciled)
+	condition := &v.cluster.Status.Conditions[len(v.cluster.Status.Conditions)-1]
+	g.Expect(v.follows(testVersion)).To(Succeed())
+	g.Expect(v.follows("v1.37.0")).To(MatchError(ContainSubstring("has the version " + testVersion)))
+	v.cluster.Annotations = map[string]string{runtimev1.PendingHooksAnnotation: "AfterClusterUpgrade"}
+	g.Expect(v.follows(testVersion)).To(MatchError("these hooks are pending: AfterClusterUpgrade"))
+	v.cluster.Annotations = nil
+	condition.ObservedGeneration = 1
+	g.Expect(v.follows(testVersion)).To(MatchError(ContainSubstring("the topology is not reconciled")))
+	g.Expect(heldByHook(v.cluster)).To(Succeed())
+
+	condition.Status, condition.Message = metav1.ConditionFalse, "Cluster is deleting"
+	g.Expect(heldByHook(v.cluster)).To(Succeed())
+	condition.Message = "Cluster is deleting. Following hooks are blocking delete: BeforeClusterDelete: wait"
+	g.Expect(heldByHook(v.cluster)).To(MatchError(ContainSubstring("waits for a hook: " + condition.Message)))
+}

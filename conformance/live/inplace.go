@@ -1,0 +1,198 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capfoo/cluster-api-provider-foo/conformance"
+	"github.com/capfoo/cluster-api-provider-foo/conformance/internal/fields"
+)
+
+const inPlaceUpdates = "control-plane/in-place-updates"
+
+// updateInPlace gives the control plane another machine template with the same content, while an
+// extension is registered that can update every Machine in place.
+func (s *story) updateInPlace(ctx context.Context) error {
+	if !s.scalable(inPlaceUpdates) || s.notHere(inPlaceUpdates) != "" || s.now.controlPlane.contract == fields.V1Beta1 {
+		return nil
+	}
+	extension, err := serveUpdates(ctx, s.HooksAddress)
+	if err != nil {
+		return err
+	}
+	defer extension.close()
+	unregister, err := s.register(ctx, extension)
+	if err != nil {
+		return err
+	}
+	before := s.now
+	template, err := s.copyTemplate(ctx)
+	if err == nil {
+		err = s.awaitUpdate(ctx, template, extension)
+	}
+	switch problem := updatedInPlace(before, s.now, template, extension.calls()); {
+	case errors.Is(problem, errNoGate):
+		s.missing(inPlaceUpdates, conformance.NotRun, problem.Error())
+	// A control plane that begins an update and does not get on with it breaks the rule.
+	case err == nil || !isNoProblem(problem):
+		s.onControlPlane(inPlaceUpdates, problem)
+	}
+	return errors.Join(err, unregister())
+}
+
+// awaitUpdate waits until the control plane has followed another template, and Cluster API its marks.
+func (s *story) awaitUpdate(ctx context.Context, template string, extension *updater) error {
+	if err := s.settle(ctx, func(v *view) error { return errors.Join(v.madeFrom(template), v.allMarked()) }); err != nil {
+		return err
+	}
+	if !slices.Contains(extension.calls(), canUpdateMachine) {
+		return nil
+	}
+	if err := until(ctx, soon, func() error {
+		if slices.Contains(extension.calls(), updateMachine) {
+			return nil
+		}
+		return errNoGate
+	}); err != nil {
+		return ctx.Err() // updatedInPlace finds out whose fault it is
+	}
+	return s.settle(ctx, nil)
+}
+
+// register registers the extension for the namespace of the cluster, and waits until Cluster API knows
+// its hooks.
+func (s *story) register(ctx context.Context, extension *updater) (unregister func() error, err error) {
+	config := extension.config(s.Namespace)
+	if err := s.Client.Create(ctx, config, fieldOwner); err != nil {
+		return nil, fmt.Errorf("register the suite as an extension: %w", err)
+	}
+	unregister = func() error { return client.IgnoreNotFound(s.Client.Delete(context.WithoutCancel(ctx), config)) }
+	err = until(ctx, soon, func() error {
+		if err := s.Client.Get(ctx, client.ObjectKeyFromObject(config), config); err != nil {
+			return err
+		}
+		if statusOf(config.Status.Conditions, runtimev1.ExtensionConfigDiscoveredCondition) == metav1.ConditionTrue {
+			return nil
+		}
+		return fmt.Errorf("does Cluster API reach the suite at %s? The conditions of its ExtensionConfig are %s", config.Spec.ClientConfig.URL, fields.Show(config.Status.Conditions))
+	})
+	if err != nil {
+		return nil, errors.Join(err, unregister())
+	}
+	return unregister, nil
+}
+
+// copyTemplate copies the machine template of the control plane, makes the control plane use the copy,
+// and returns its name.
+func (s *story) copyTemplate(ctx context.Context) (string, error) {
+	controlPlane := s.now.controlPlane.Unstructured
+	path := []string{"spec", "machineTemplate", "spec", "infrastructureRef"}
+	reference, _ := fields.At(controlPlane, strings.Join(path, ".")).(map[string]any)
+	group, _ := reference["apiGroup"].(string)
+	kind, _ := reference["kind"].(string)
+	name, _ := reference["name"].(string)
+	version, _, err := s.version(schema.GroupKind{Group: group, Kind: kind})
+	if err != nil {
+		return "", fmt.Errorf("spec.machineTemplate.spec.infrastructureRef of the control plane: %w", err)
+	}
+	original := &unstructured.Unstructured{}
+	original.SetGroupVersionKind(version)
+	if err := s.Client.Get(ctx, s.key(name), original); err != nil {
+		return "", err
+	}
+	template := &unstructured.Unstructured{Object: map[string]any{"spec": original.Object["spec"]}}
+	template.SetGroupVersionKind(version)
+	template.SetNamespace(s.Namespace)
+	template.SetName(name + "-copy")
+	template.SetLabels(original.GetLabels())
+	if err := s.Client.Create(ctx, template, fieldOwner); err != nil {
+		return "", err
+	}
+	return template.GetName(), s.change(ctx, controlPlane, func() {
+		_ = unstructured.SetNestedField(controlPlane.Object, template.GetName(), append(path, "name")...) // it was there before
+	})
+}
+
+// madeFrom returns an error unless all Machines of the control plane have their infrastructure from a
+// template.
+func (v *view) madeFrom(template string) error {
+	for _, m := range v.controlPlanes() {
+		if m.infra == nil {
+			return fmt.Errorf("the Machine %s has no infrastructure", m.Name)
+		}
+		if from := m.infra.GetAnnotations()[clusterv1.TemplateClonedFromNameAnnotation]; from != template {
+			return fmt.Errorf("the infrastructure of the Machine %s says that it was made from the template %q, want %q", m.Name, from, template)
+		}
+	}
+	return nil
+}
+
+// errNoGate means that the control plane has done its part, and Cluster API does not continue.
+var errNoGate = errors.New("Cluster API does not call UpdateMachine, which needs the feature gate InPlaceUpdates in its manager")
+
+// updatedInPlace returns what is wrong with how a control plane has followed another template. The calls
+// are the hooks that were called.
+func updatedInPlace(before, after *view, template string, calls []string) error {
+	if !slices.Contains(calls, canUpdateMachine) {
+		return fmt.Errorf("%w: the control plane does not call CanUpdateMachine", errNotClaimed)
+	}
+	if err := unchanged(before, after); err != nil {
+		return fmt.Errorf("CanUpdateMachine was answered with yes: %w", err)
+	}
+	// Cluster API calls UpdateMachine only after the control plane has done its part.
+	if !slices.Contains(calls, updateMachine) {
+		for _, m := range after.controlPlanes() {
+			if err := m.marked(); err != nil {
+				return fmt.Errorf("UpdateMachine was not called: %w", err)
+			}
+		}
+		return errNoGate
+	}
+	return after.madeFrom(template)
+}
+
+// allMarked returns an error if an update in place has begun and is not marked as the contract wants it.
+func (v *view) allMarked() error {
+	for _, m := range v.controlPlanes() {
+		if _, begun := m.Annotations[clusterv1.UpdateInProgressAnnotation]; !begun {
+			continue
+		}
+		if err := m.marked(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// marked returns an error unless a Machine and what it refers to have the marks that begin an update in
+// place.
+func (m machine) marked() error {
+	objects := []client.Object{&m.Machine}
+	for _, o := range []*object{m.infra, m.bootstrap} {
+		if o != nil {
+			objects = append(objects, o.Unstructured)
+		}
+	}
+	for _, o := range objects {
+		if _, ok := o.GetAnnotations()[clusterv1.UpdateInProgressAnnotation]; !ok {
+			return fmt.Errorf("%s does not have the annotation %s", o.GetName(), clusterv1.UpdateInProgressAnnotation)
+		}
+	}
+	if pending := m.Annotations[runtimev1.PendingHooksAnnotation]; !slices.Contains(strings.Split(pending, ","), updateMachine) {
+		return fmt.Errorf("the annotation %s of %s is %q, want %s", runtimev1.PendingHooksAnnotation, m.Name, pending, updateMachine)
+	}
+	return nil
+}

@@ -1,0 +1,126 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package live
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"io"
+	"net/http"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
+	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
+)
+
+// newUpdate returns a cluster whose control plane has begun to update its Machines in place.
+func newUpdate() *view {
+	v := newView("v1beta2")
+	for i := range 3 {
+		m := &v.machines[i]
+		m.Annotations = map[string]string{clusterv1.UpdateInProgressAnnotation: "", runtimev1.PendingHooksAnnotation: "Other," + updateMachine}
+		m.infra.SetAnnotations(map[string]string{clusterv1.UpdateInProgressAnnotation: "", clusterv1.TemplateClonedFromNameAnnotation: "copy"})
+		m.bootstrap.SetAnnotations(map[string]string{clusterv1.UpdateInProgressAnnotation: ""})
+	}
+	return v
+}
+
+func TestUpdatesInPlace(t *testing.T) {
+	asked, done := []string{canUpdateMachine}, []string{canUpdateMachine, updateMachine}
+	for name, test := range map[string]struct {
+		calls  []string
+		mutate func(*view)
+		want   string
+	}{
+		"an update":                          {done, nil, ""},
+		"nobody asks":                        {nil, nil, errNotClaimed.Error()},
+		"Cluster API does not update":        {asked, nil, errNoGate.Error()},
+		"a Machine is replaced":              {asked, func(v *view) { v.machines[0].UID, v.machines[0].Name = "new", "n" }, "CanUpdateMachine was answered with yes: the Machines of the control plane were [m0 m1 m2], and are [m1 m2 n]"},
+		"the template is not followed":       {done, func(v *view) { v.machines[1].infra.SetAnnotations(nil) }, `the infrastructure of the Machine m1 says that it was made from the template "", want "copy"`},
+		"a Machine is not marked":            {asked, func(v *view) { delete(v.machines[0].Annotations, clusterv1.UpdateInProgressAnnotation) }, "UpdateMachine was not called: m0 does not have the annotation"},
+		"the infrastructure is not marked":   {asked, func(v *view) { v.machines[2].infra.SetAnnotations(nil) }, "UpdateMachine was not called: m2 does not have the annotation"},
+		"the bootstrap config is not marked": {asked, func(v *view) { v.machines[2].bootstrap.SetAnnotations(nil) }, "UpdateMachine was not called: m2 does not have the annotation"},
+		"the hook is not pending":            {asked, func(v *view) { v.machines[0].Annotations[runtimev1.PendingHooksAnnotation] = "Other" }, `of m0 is "Other", want UpdateMachine`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			after := newUpdate()
+			if test.mutate != nil {
+				test.mutate(after)
+			}
+			g.Expect(broken(after)).To(BeEmpty(), "no other rule is broken")
+			err := updatedInPlace(newView("v1beta2"), after, "copy", test.calls)
+			if test.want == "" {
+				g.Expect(err).NotTo(HaveOccurred())
+			} else {
+				g.Expect(err).To(MatchError(ContainSubstring(test.want)))
+			}
+		})
+	}
+}
+
+func TestAnUpdateThatHasBegunIsAwaited(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(newView("v1beta2").allMarked()).To(Succeed(), "nothing has begun")
+	v := newUpdate()
+	g.Expect(v.allMarked()).To(Succeed())
+	v.machines[0].infra.SetAnnotations(nil)
+	g.Expect(v.allMarked()).NotTo(Succeed())
+}
+
+// TestUpdater calls the extension as Cluster API does.
+func TestUpdater(t *testing.T) {
+	g := NewWithT(t)
+	u, err := serveUpdates(t.Context(), "127.0.0.1:0")
+	g.Expect(err).NotTo(HaveOccurred())
+	defer u.close()
+	config := u.config("demo")
+	g.Expect(config.Spec.NamespaceSelector.MatchLabels).To(Equal(map[string]string{"kubernetes.io/metadata.name": "demo"}))
+	roots := x509.NewCertPool()
+	g.Expect(roots.AppendCertsFromPEM(config.Spec.ClientConfig.CABundle)).To(BeTrue())
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}}
+	call := func(path string, request, response any) int {
+		content, err := json.Marshal(request)
+		g.Expect(err).NotTo(HaveOccurred())
+		answer, err := client.Post(config.Spec.ClientConfig.URL+"/"+runtimehooksv1.GroupVersion.String()+path, "application/json", bytes.NewReader(content))
+		g.Expect(err).NotTo(HaveOccurred())
+		defer func() { _ = answer.Body.Close() }()
+		body, err := io.ReadAll(answer.Body)
+		g.Expect(err).NotTo(HaveOccurred())
+		if answer.StatusCode == http.StatusOK {
+			g.Expect(json.Unmarshal(body, response)).To(Succeed())
+		}
+		return answer.StatusCode
+	}
+
+	found := &runtimehooksv1.DiscoveryResponse{}
+	g.Expect(call("/discovery", &runtimehooksv1.DiscoveryRequest{}, found)).To(Equal(http.StatusOK))
+	g.Expect(found.Status).To(Equal(runtimehooksv1.ResponseStatusSuccess))
+	g.Expect(found.Handlers).To(HaveLen(2))
+	g.Expect(found.Kind).To(Equal("DiscoveryResponse"))
+
+	wanted := clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Name: "m0"}, Spec: clusterv1.MachineSpec{ClusterName: "demo", Version: testVersion}}
+	request := &runtimehooksv1.CanUpdateMachineRequest{Desired: runtimehooksv1.CanUpdateMachineRequestObjects{Machine: wanted}}
+	can := &runtimehooksv1.CanUpdateMachineResponse{}
+	g.Expect(call("/canupdatemachine/canupdatemachine", request, can)).To(Equal(http.StatusOK))
+	g.Expect(can.Status).To(Equal(runtimehooksv1.ResponseStatusSuccess))
+	g.Expect(can.MachinePatch.PatchType).To(Equal(runtimehooksv1.JSONMergePatchType))
+	patched := clusterv1.Machine{}
+	g.Expect(json.Unmarshal(can.MachinePatch.Patch, &patched)).To(Succeed())
+	g.Expect(patched).To(Equal(clusterv1.Machine{Spec: wanted.Spec}), "only the spec is patched")
+	g.Expect(can.BootstrapConfigPatch.IsDefined()).To(BeFalse(), "there is none")
+
+	done := &runtimehooksv1.UpdateMachineResponse{}
+	g.Expect(call("/updatemachine/updatemachine", &runtimehooksv1.UpdateMachineRequest{}, done)).To(Equal(http.StatusOK))
+	g.Expect(done.Status).To(Equal(runtimehooksv1.ResponseStatusSuccess))
+	g.Expect(u.calls()).To(Equal([]string{canUpdateMachine, updateMachine}))
+
+	g.Expect(call("/updatemachine", "x", nil)).To(Equal(http.StatusNotFound))
+	g.Expect(call("/canupdatemachine/canupdatemachine", "x", nil)).To(Equal(http.StatusBadRequest))
+}
