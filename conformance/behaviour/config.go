@@ -137,7 +137,8 @@ func LoadConfig(file string) (*Config, error) {
 	}
 	config := &Config{}
 	if err := yaml.UnmarshalStrict(data, config); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		// Where in the code the error comes from is of no use.
+		return nil, fmt.Errorf("%s: %s", file, strings.TrimPrefix(err.Error(), "error unmarshaling JSON: while decoding JSON: json: "))
 	}
 	if config.folder, err = filepath.Abs(filepath.Dir(file)); err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 func TestLoadConfigRefuses(t *testing.T) {
 	for name, test := range map[string]struct{ content, want string }{
 		"empty":             {"", "name at least one of the provider's kinds"},
-		"an unknown field":  {"kind: x", `unknown field "kind"`},
+		"an unknown field":  {"kind: x", `conformance.yaml: unknown field "kind"`},
 		"an unknown kind":   {"kinds: {machine: {group: a, kind: B}}", `"machine" is no contract; allowed: [bootstrap control-plane`},
 		"an empty kind":     {"kinds: {bootstrap: }", "bootstrap is empty"},
 		"no group":          {"kinds: {bootstrap: {kind: B}}", "needs a group and a kind"},

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -72,7 +73,7 @@ func (f *File) parse(text string) {
 	inParallel(len(documents), func(i int) { objects[i], errs[i] = decode(documents[i].text, f.base() != "metadata.yaml") })
 	for i, document := range documents {
 		if errs[i] != nil {
-			f.problem(document.line, errs[i].Error())
+			f.problem(document.inFile(errs[i].Error()))
 		} else if objects[i] != nil {
 			f.add(objects[i], document.line)
 		}
@@ -116,12 +117,31 @@ func (f *File) add(object *unstructured.Unstructured, line int) {
 	}
 }
 
+// document is a part of a file that begins after line start. Its first line with content is line.
 type document struct {
-	line int
-	text string
+	start, line int
+	text        string
+}
+
+var lineNumber = regexp.MustCompile(`\bline (\d+)`)
+
+// inFile returns a message about the document with the lines of the file, and the first of them.
+func (d document) inFile(message string) (int, string) {
+	line := d.line
+	if first := lineNumber.FindStringSubmatch(message); first != nil {
+		line = d.start + atoi(first[1])
+	}
+	return line, lineNumber.ReplaceAllStringFunc(message, func(text string) string {
+		return fmt.Sprintf("line %d", d.start+atoi(strings.TrimPrefix(text, "line ")))
+	})
 }
 
 var separator = regexp.MustCompile(`(?m)^---[ \t]*(#.*)?\r?$`)
+
+func atoi(digits string) int {
+	value, _ := strconv.Atoi(digits) // the expression allows digits only
+	return value
+}
 
 // split returns the documents with the lines on which they begin.
 func split(text string) []document {
@@ -130,7 +150,7 @@ func split(text string) []document {
 	add := func(end int) {
 		content := text[start:end]
 		blank := len(content) - len(strings.TrimLeft(content, "\r\n"))
-		documents = append(documents, document{1 + strings.Count(text[:start+blank], "\n"), content})
+		documents = append(documents, document{strings.Count(text[:start], "\n"), 1 + strings.Count(text[:start+blank], "\n"), content})
 	}
 	for _, match := range separator.FindAllStringIndex(text, -1) {
 		add(match[0])

@@ -90,9 +90,6 @@ func (c *Checker) Check(ctx context.Context, contracts []string) ([]conformance.
 	if c.Patience == 0 {
 		c.Patience = 15 * time.Minute
 	}
-	if err := errors.Join(c.readRules(), c.readCRDs(ctx), c.checkReleases(ctx), c.checkProviders(ctx)); err != nil {
-		return nil, err
-	}
 	s := &story{Checker: c, now: &view{}}
 	var err error
 	if s.template, err = c.render(c.Template, false); err != nil {
@@ -102,6 +99,9 @@ func (c *Checker) Check(ctx context.Context, contracts []string) ([]conformance.
 		if s.topology, err = c.render(c.TopologyTemplate, true); err != nil {
 			return nil, fmt.Errorf("with a topology: %w", err)
 		}
+	}
+	if err := errors.Join(c.readRules(), c.readCRDs(ctx), c.checkReleases(ctx), c.checkProviders(ctx)); err != nil {
+		return nil, err
 	}
 	if err := c.createNamespace(ctx); err != nil {
 		return nil, err

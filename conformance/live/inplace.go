@@ -24,7 +24,8 @@ import (
 const inPlaceUpdates = "control-plane/in-place-updates"
 
 // updateInPlace gives the control plane another machine template with the same content, while an
-// extension is registered that can update every Machine in place.
+// extension is registered that can update every Machine in place. One that first adds a Machine, to lose
+// none if the update fails, updates in place only if it has several.
 func (s *story) updateInPlace(ctx context.Context) error {
 	if !s.scalable(inPlaceUpdates) || s.notHere(inPlaceUpdates) != "" || s.now.controlPlane.contract == fields.V1Beta1 {
 		return nil
@@ -38,12 +39,11 @@ func (s *story) updateInPlace(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	before := s.now
 	template, err := s.copyTemplate(ctx)
 	if err == nil {
 		err = s.awaitUpdate(ctx, template, extension)
 	}
-	switch problem := updatedInPlace(before, s.now, template, extension.calls()); {
+	switch problem := s.now.updatedInPlace(template, extension.machines(canUpdateMachine), extension.machines(updateMachine)); {
 	case errors.Is(problem, errNoGate):
 		s.missing(inPlaceUpdates, conformance.NotRun, problem.Error())
 	// A control plane that begins an update and does not get on with it breaks the rule.
@@ -58,11 +58,8 @@ func (s *story) awaitUpdate(ctx context.Context, template string, extension *upd
 	if err := s.settle(ctx, func(v *view) error { return errors.Join(v.madeFrom(template), v.allMarked()) }); err != nil {
 		return err
 	}
-	if !slices.Contains(extension.calls(), canUpdateMachine) {
-		return nil
-	}
 	if err := until(ctx, soon, func() error {
-		if slices.Contains(extension.calls(), updateMachine) {
+		if len(without(extension.machines(canUpdateMachine), extension.machines(updateMachine))) == 0 {
 			return nil
 		}
 		return errNoGate
@@ -143,25 +140,36 @@ func (v *view) madeFrom(template string) error {
 // errNoGate means that the control plane has done its part, and Cluster API does not continue.
 var errNoGate = errors.New("Cluster API does not call UpdateMachine, which needs the feature gate InPlaceUpdates in its manager")
 
-// updatedInPlace returns what is wrong with how a control plane has followed another template. The calls
-// are the hooks that were called.
-func updatedInPlace(before, after *view, template string, calls []string) error {
-	if !slices.Contains(calls, canUpdateMachine) {
+// updatedInPlace returns what is wrong with how a control plane has followed another template. The names
+// are of the Machines that CanUpdateMachine and UpdateMachine were called for.
+func (v *view) updatedInPlace(template string, asked, updated []string) error {
+	if len(asked) == 0 {
 		return fmt.Errorf("%w: the control plane does not call CanUpdateMachine", errNotClaimed)
 	}
-	if err := unchanged(before, after); err != nil {
-		return fmt.Errorf("CanUpdateMachine was answered with yes: %w", err)
+	machines := v.controlPlanes()
+	for _, name := range asked {
+		if !slices.Contains(names(machines), name) {
+			return fmt.Errorf("CanUpdateMachine was answered with yes, and the control plane has replaced the Machine %s", name)
+		}
 	}
 	// Cluster API calls UpdateMachine only after the control plane has done its part.
-	if !slices.Contains(calls, updateMachine) {
-		for _, m := range after.controlPlanes() {
+	missing := without(asked, updated)
+	for _, m := range machines {
+		if slices.Contains(missing, m.Name) {
 			if err := m.marked(); err != nil {
 				return fmt.Errorf("UpdateMachine was not called: %w", err)
 			}
 		}
+	}
+	if len(missing) > 0 {
 		return errNoGate
 	}
-	return after.madeFrom(template)
+	return v.madeFrom(template)
+}
+
+// without returns the names that others do not have.
+func without(names, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(others, name) })
 }
 
 // allMarked returns an error if an update in place has begun and is not marked as the contract wants it.

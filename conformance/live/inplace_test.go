@@ -32,30 +32,30 @@ func newUpdate() *view {
 }
 
 func TestUpdatesInPlace(t *testing.T) {
-	asked, done := []string{canUpdateMachine}, []string{canUpdateMachine, updateMachine}
+	asked := []string{"m0", "m2"} // m1 is a new one
 	for name, test := range map[string]struct {
-		calls  []string
-		mutate func(*view)
-		want   string
+		asked, updated []string
+		mutate         func(*view)
+		want           string
 	}{
-		"an update":                          {done, nil, ""},
-		"nobody asks":                        {nil, nil, errNotClaimed.Error()},
-		"Cluster API does not update":        {asked, nil, errNoGate.Error()},
-		"a Machine is replaced":              {asked, func(v *view) { v.machines[0].UID, v.machines[0].Name = "new", "n" }, "CanUpdateMachine was answered with yes: the Machines of the control plane were [m0 m1 m2], and are [m1 m2 n]"},
-		"the template is not followed":       {done, func(v *view) { v.machines[1].infra.SetAnnotations(nil) }, `the infrastructure of the Machine m1 says that it was made from the template "", want "copy"`},
-		"a Machine is not marked":            {asked, func(v *view) { delete(v.machines[0].Annotations, clusterv1.UpdateInProgressAnnotation) }, "UpdateMachine was not called: m0 does not have the annotation"},
-		"the infrastructure is not marked":   {asked, func(v *view) { v.machines[2].infra.SetAnnotations(nil) }, "UpdateMachine was not called: m2 does not have the annotation"},
-		"the bootstrap config is not marked": {asked, func(v *view) { v.machines[2].bootstrap.SetAnnotations(nil) }, "UpdateMachine was not called: m2 does not have the annotation"},
-		"the hook is not pending":            {asked, func(v *view) { v.machines[0].Annotations[runtimev1.PendingHooksAnnotation] = "Other" }, `of m0 is "Other", want UpdateMachine`},
+		"an update":                          {asked, asked, nil, ""},
+		"nobody asks":                        {nil, nil, nil, errNotClaimed.Error()},
+		"Cluster API does not update":        {asked, nil, nil, errNoGate.Error()},
+		"a Machine is replaced":              {asked, asked, func(v *view) { v.machines[0].Name = "n" }, "answered with yes, and the control plane has replaced the Machine m0"},
+		"the template is not followed":       {asked, asked, func(v *view) { v.machines[1].infra.SetAnnotations(nil) }, `the infrastructure of the Machine m1 says that it was made from the template "", want "copy"`},
+		"a Machine is not marked":            {asked, nil, func(v *view) { delete(v.machines[0].Annotations, clusterv1.UpdateInProgressAnnotation) }, "UpdateMachine was not called: m0 does not have the annotation"},
+		"the infrastructure is not marked":   {asked, []string{"m0"}, func(v *view) { v.machines[2].infra.SetAnnotations(nil) }, "UpdateMachine was not called: m2 does not have the annotation"},
+		"the bootstrap config is not marked": {asked, []string{"m0"}, func(v *view) { v.machines[2].bootstrap.SetAnnotations(nil) }, "UpdateMachine was not called: m2 does not have the annotation"},
+		"the hook is not pending":            {asked, nil, func(v *view) { v.machines[0].Annotations[runtimev1.PendingHooksAnnotation] = "Other" }, `of m0 is "Other", want UpdateMachine`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			after := newUpdate()
+			v := newUpdate()
 			if test.mutate != nil {
-				test.mutate(after)
+				test.mutate(v)
 			}
-			g.Expect(broken(after)).To(BeEmpty(), "no other rule is broken")
-			err := updatedInPlace(newView("v1beta2"), after, "copy", test.calls)
+			g.Expect(broken(v)).To(BeEmpty(), "no other rule is broken")
+			err := v.updatedInPlace("copy", test.asked, test.updated)
 			if test.want == "" {
 				g.Expect(err).NotTo(HaveOccurred())
 			} else {
@@ -117,10 +117,12 @@ func TestUpdater(t *testing.T) {
 	g.Expect(can.BootstrapConfigPatch.IsDefined()).To(BeFalse(), "there is none")
 
 	done := &runtimehooksv1.UpdateMachineResponse{}
-	g.Expect(call("/updatemachine/updatemachine", &runtimehooksv1.UpdateMachineRequest{}, done)).To(Equal(http.StatusOK))
+	g.Expect(u.machines(updateMachine)).To(BeEmpty())
+	g.Expect(call("/updatemachine/updatemachine", request, done)).To(Equal(http.StatusOK))
 	g.Expect(done.Status).To(Equal(runtimehooksv1.ResponseStatusSuccess))
-	g.Expect(u.calls()).To(Equal([]string{canUpdateMachine, updateMachine}))
+	g.Expect(u.machines(canUpdateMachine)).To(Equal([]string{"m0"}))
+	g.Expect(u.machines(updateMachine)).To(Equal([]string{"m0"}))
 
-	g.Expect(call("/updatemachine", "x", nil)).To(Equal(http.StatusNotFound))
+	g.Expect(call("/updatemachine", request, nil)).To(Equal(http.StatusNotFound))
 	g.Expect(call("/canupdatemachine/canupdatemachine", "x", nil)).To(Equal(http.StatusBadRequest))
 }

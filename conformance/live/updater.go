@@ -35,8 +35,9 @@ type updater struct {
 	authority []byte
 	server    *http.Server
 
-	lock   sync.Mutex
-	called []string
+	lock sync.Mutex
+	// called has the names of the Machines by hook.
+	called map[string][]string
 }
 
 // serveUpdates serves the extension at an address of this machine.
@@ -57,7 +58,7 @@ func serveUpdates(ctx context.Context, address string) (*updater, error) {
 	if err != nil {
 		return nil, err
 	}
-	u := &updater{url: "https://" + listener.Addr().String(), authority: certificate}
+	u := &updater{url: "https://" + listener.Addr().String(), authority: certificate, called: map[string][]string{}}
 	u.server = &http.Server{Handler: u, ReadHeaderTimeout: 10 * time.Second, TLSConfig: &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}}
 	go func() { _ = u.server.ServeTLS(listener, "", "") }() // it ends with close; what it cannot serve shows in the checks
 	return u, nil
@@ -65,11 +66,11 @@ func serveUpdates(ctx context.Context, address string) (*updater, error) {
 
 func (u *updater) close() { _ = u.server.Close() } // there is nothing left to lose
 
-// calls returns the hooks that were called.
-func (u *updater) calls() []string {
+// machines returns the names of the Machines that a hook was called for.
+func (u *updater) machines(hook string) []string {
 	u.lock.Lock()
 	defer u.lock.Unlock()
-	return slices.Clone(u.called)
+	return slices.Clone(u.called[hook])
 }
 
 // config registers the extension for one namespace.
@@ -80,39 +81,53 @@ func (u *updater) config(namespace string) *runtimev1.ExtensionConfig {
 	return config
 }
 
+// updateRequest is what the requests of both hooks have.
+type updateRequest struct {
+	Desired struct{ Machine, InfrastructureMachine, BootstrapConfig wantedObject }
+}
+
+type wantedObject struct {
+	Metadata metav1.ObjectMeta
+	Spec     json.RawMessage
+}
+
 // ServeHTTP answers the hooks. Paths are /GROUP/VERSION/HOOK, with the name of the handler behind.
 func (u *updater) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	var answer runtime.Object
-	kind, err := "", error(nil)
-	switch hook := path.Base(path.Dir(r.URL.Path)); {
-	case strings.HasSuffix(r.URL.Path, "/discovery"):
-		kind, answer = "DiscoveryResponse", discovery()
-	case hook == strings.ToLower(canUpdateMachine):
-		u.note(canUpdateMachine)
-		kind = "CanUpdateMachineResponse"
-		answer, err = everything(r)
-	case hook == strings.ToLower(updateMachine):
-		u.note(updateMachine)
+	if strings.HasSuffix(r.URL.Path, "/discovery") {
+		reply(w, "DiscoveryResponse", discovery())
+		return
+	}
+	request := &updateRequest{}
+	if err := json.NewDecoder(r.Body).Decode(request); err != nil {
+		http.Error(w, "no request about a Machine: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	switch path.Base(path.Dir(r.URL.Path)) {
+	case strings.ToLower(canUpdateMachine):
+		u.note(canUpdateMachine, request)
+		reply(w, "CanUpdateMachineResponse", everything(request))
+	case strings.ToLower(updateMachine):
+		u.note(updateMachine, request)
 		response := &runtimehooksv1.UpdateMachineResponse{}
 		response.SetStatus(runtimehooksv1.ResponseStatusSuccess)
-		kind, answer = "UpdateMachineResponse", response
+		reply(w, "UpdateMachineResponse", response)
 	default:
 		http.NotFound(w, r)
-		return
 	}
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
+}
+
+func reply(w http.ResponseWriter, kind string, answer runtime.Object) {
 	answer.GetObjectKind().SetGroupVersionKind(runtimehooksv1.GroupVersion.WithKind(kind))
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(answer) // who asked has gone
 }
 
-func (u *updater) note(hook string) {
+func (u *updater) note(hook string, request *updateRequest) {
 	u.lock.Lock()
 	defer u.lock.Unlock()
-	u.called = append(u.called, hook)
+	if name := request.Desired.Machine.Metadata.Name; !slices.Contains(u.called[hook], name) {
+		u.called[hook] = append(u.called[hook], name)
+	}
 }
 
 func discovery() runtime.Object {
@@ -128,31 +143,17 @@ func discovery() runtime.Object {
 }
 
 // everything answers CanUpdateMachine: what is wanted can be done.
-func everything(r *http.Request) (runtime.Object, error) {
-	type spec struct {
-		Spec json.RawMessage `json:"spec"`
-	}
-	var request struct {
-		Desired struct{ Machine, InfrastructureMachine, BootstrapConfig spec }
-	}
-	if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
-		return nil, fmt.Errorf("the request is no CanUpdateMachineRequest: %w", err)
-	}
+func everything(request *updateRequest) runtime.Object {
 	response := &runtimehooksv1.CanUpdateMachineResponse{}
 	response.SetStatus(runtimehooksv1.ResponseStatusSuccess)
-	for wanted, patch := range map[*spec]*runtimehooksv1.Patch{
+	for wanted, patch := range map[*wantedObject]*runtimehooksv1.Patch{
 		&request.Desired.Machine:               &response.MachinePatch,
 		&request.Desired.InfrastructureMachine: &response.InfrastructureMachinePatch,
 		&request.Desired.BootstrapConfig:       &response.BootstrapConfigPatch,
 	} {
-		if len(wanted.Spec) == 0 {
-			continue
+		if len(wanted.Spec) > 0 {
+			*patch = runtimehooksv1.Patch{PatchType: runtimehooksv1.JSONMergePatchType, Patch: fmt.Appendf(nil, `{"spec":%s}`, wanted.Spec)}
 		}
-		content, err := json.Marshal(wanted)
-		if err != nil {
-			return nil, err
-		}
-		*patch = runtimehooksv1.Patch{PatchType: runtimehooksv1.JSONMergePatchType, Patch: content}
 	}
-	return response, nil
+	return response
 }

@@ -72,9 +72,10 @@ func TestCommands(t *testing.T) {
 		"unknown version":      {[]string{"lint", base, "--contract-version", "v1"}, "", exitUsage, "allowed: v1beta1, v1beta2"},
 		"nothing to check":     {[]string{"lint", "-"}, "", exitUsage, "has no manifests of a provider"},
 		"no YAML":              {[]string{"lint", "-"}, "{{", exitFindings, "error clusterctl/yaml"},
+		"line of no YAML":      {[]string{"lint", "-"}, clusterWide + "---\n\na: b\nc: [\n---\n", exitFindings, "\n  -:15: yaml: line 15: did not find"},
 		"no such version":      {[]string{"lint", "-", "--contract-version", "v1beta1"}, clusterWide, exitFindings, "no CRD has the label cluster.x-k8s.io/v1beta1"},
 		"test an argument":     {[]string{"test", "x"}, "", exitUsage, "unknown command"},
-		"test no file":         {[]string{"test", "--config", "missing.yaml"}, "", exitUsage, "no such file"},
+		"test no file":         {[]string{"test"}, "", exitUsage, "--config: open conformance.yaml: no such file"},
 		"unknown flag":         {[]string{"lint", "--fast"}, "", exitUsage, "unknown flag: --fast"},
 		"unknown command":      {[]string{"linnt"}, "", exitUsage, "unknown command"},
 	} {

@@ -6,6 +6,7 @@ package main
 import (
 	"cmp"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -54,7 +55,7 @@ prepares it. Go must be installed: Cluster API's CRDs come from its module.`,
 			default:
 				config, err := behaviour.LoadConfig(file)
 				if err != nil {
-					return usage(err)
+					return usage(fmt.Errorf("--config: %w", err))
 				}
 				options.Implementation = named(options.Implementation, config.Implementation)
 				options.Checkers = []conformance.Checker{&behaviour.Checker{Config: config, Folder: logs, Scenarios: only, Log: log}}
