@@ -80,9 +80,10 @@ type handler struct {
 func handlersOf(extensions []runtimev1.ExtensionConfig) []handler {
 	var all []handler
 	for i := range extensions {
-		for _, one := range extensions[i].Status.Handlers {
+		extension := &extensions[i]
+		for _, one := range extension.Status.Handlers {
 			if slices.Contains(lifecycleHooks, one.RequestHook.Hook) {
-				all = append(all, handler{one.Name, one.RequestHook.Hook, hostOf(&extensions[i].Spec.ClientConfig)})
+				all = append(all, handler{one.Name, one.RequestHook.Hook, hostOf(&extension.Spec.ClientConfig)})
 			}
 		}
 	}

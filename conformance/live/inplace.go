@@ -138,7 +138,7 @@ func (v *view) madeFrom(template string) error {
 }
 
 // errNoGate means that the control plane has done its part, and Cluster API does not continue.
-var errNoGate = errors.New("Cluster API does not call UpdateMachine, which needs the feature gate InPlaceUpdates in its manager")
+var errNoGate = errors.New("the hook UpdateMachine is pending, and Cluster API does not call it, for which its manager needs the feature gate InPlaceUpdates")
 
 // updatedInPlace returns what is wrong with how a control plane has followed another template. The names
 // are of the Machines that CanUpdateMachine and UpdateMachine were called for.

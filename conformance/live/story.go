@@ -108,9 +108,19 @@ func (s *story) notHere(rule string) string {
 		return "no release was given that clusterctl could install"
 	case rule == inPlaceUpdates && s.HooksAddress == "":
 		return "no address was given at which Cluster API reaches the suite as an extension"
-	case rule == hooksRun && len(s.topology) == 0:
+	case rule == hooksRun:
+		return s.noHooks()
+	default:
+		return ""
+	}
+}
+
+// noHooks returns why Cluster API calls no lifecycle hook, or not all of them; empty if it does.
+func (s *story) noHooks() string {
+	switch {
+	case len(s.topology) == 0:
 		return "no template with a topology was given"
-	case rule == hooksRun && s.UpgradeTo == "":
+	case s.UpgradeTo == "":
 		return "no version was given to upgrade to"
 	default:
 		return ""

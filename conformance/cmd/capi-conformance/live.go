@@ -68,32 +68,14 @@ func (f *liveFlags) checker(report func(string)) (*live.Checker, error) {
 	if err != nil {
 		return nil, err
 	}
-	var topology strings.Builder
-	for _, file := range f.topology {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		_, _ = fmt.Fprintf(&topology, "%s\n---\n", content) // a Builder does not fail
-	}
-	if f.hooksAddress != "" {
-		if host, port, err := net.SplitHostPort(f.hooksAddress); err != nil || host == "" || port == "" {
-			return nil, fmt.Errorf("--hooks-address is %q, want HOST:PORT", f.hooksAddress)
-		}
-	}
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = f.kubeconfig
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: f.context}).ClientConfig()
-	if err != nil {
-		return nil, fmt.Errorf("--kubeconfig %s: %w", f.kubeconfig, err)
-	}
-	config.QPS, config.Timeout, config.WarningHandler = -1, requestTimeout, rest.NoWarnings{}
-	log.SetLogger(logr.Discard()) // what controller-runtime would log is in the errors, too
-	scheme, err := live.NewScheme()
+	topology, err := f.topologyTemplate()
 	if err != nil {
 		return nil, err
 	}
-	management, err := client.New(config, client.Options{Scheme: scheme})
+	if host, port, err := net.SplitHostPort(f.hooksAddress); f.hooksAddress != "" && (err != nil || host == "" || port == "") {
+		return nil, fmt.Errorf("--hooks-address is %q, want HOST:PORT", f.hooksAddress)
+	}
+	config, management, err := f.connect()
 	if err != nil {
 		return nil, fmt.Errorf("--kubeconfig %s: %w", f.kubeconfig, err)
 	}
@@ -104,9 +86,40 @@ func (f *liveFlags) checker(report func(string)) (*live.Checker, error) {
 	}
 	return &live.Checker{
 		Client: management, Template: string(template), Variables: variables, Namespace: f.namespace, Providers: f.providers,
-		TopologyTemplate: topology.String(), Config: config, HooksAddress: f.hooksAddress,
+		TopologyTemplate: topology, Config: config, HooksAddress: f.hooksAddress,
 		Releases: releases, UpgradeTo: f.upgradeTo, Patience: f.patience, Log: report,
 	}, nil
+}
+
+// topologyTemplate reads the template with a topology and its ClusterClass; empty for none.
+func (f *liveFlags) topologyTemplate() (string, error) {
+	var all []string
+	for _, file := range f.topology {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return "", fmt.Errorf("--topology-template: %w", err)
+		}
+		all = append(all, string(content))
+	}
+	return strings.Join(all, "\n---\n"), nil
+}
+
+// connect connects to the management cluster.
+func (f *liveFlags) connect() (*rest.Config, client.Client, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = f.kubeconfig
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: f.context}).ClientConfig()
+	if err != nil {
+		return nil, nil, err
+	}
+	config.QPS, config.Timeout, config.WarningHandler = -1, requestTimeout, rest.NoWarnings{}
+	log.SetLogger(logr.Discard()) // what controller-runtime would log is in the errors, too
+	scheme, err := live.NewScheme()
+	if err != nil {
+		return nil, nil, err
+	}
+	management, err := client.New(config, client.Options{Scheme: scheme})
+	return config, management, err
 }
 
 // withClusterctl returns what clusterctl installs; nil if it installs nothing.
