@@ -168,7 +168,7 @@ contract-report: prerequisites $(BIN)/kubernetes/$(KUBERNETES_VERSION)/kubernete
 	@$(MAKE) --no-print-directory contract-page
 
 .PHONY: contract-live
-contract-live: all-versions management next-release $(BIN)/capi-conformance ## As root, check Foo with clusters on real machines and with clusterctl, which takes 10 minutes, and write docs/contract/live.yaml and docs/contract.md
+contract-live: all-versions management next-release $(BIN)/capi-conformance ## As root, check Foo with clusters on real machines and with clusterctl, which takes 15 minutes, and write docs/contract/live.yaml and docs/contract.md
 	hack/contract-live.sh $(BIN) $(lastword $(filter-out $(KUBERNETES_VERSION),$(KUBERNETES_VERSIONS))) $(KUBERNETES_VERSION) $(LAST_RELEASE) $(NEXT_RELEASE) \
 		$(CONTRACT_REPORT) -o docs/contract/live.yaml
 	@$(MAKE) --no-print-directory contract-page

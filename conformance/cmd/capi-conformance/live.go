@@ -72,8 +72,8 @@ func (f *liveFlags) checker(report func(string)) (*live.Checker, error) {
 	if err != nil {
 		return nil, err
 	}
-	if host, port, err := net.SplitHostPort(f.hooksAddress); f.hooksAddress != "" && (err != nil || host == "" || port == "") {
-		return nil, fmt.Errorf("--hooks-address is %q, want HOST:PORT", f.hooksAddress)
+	if err := f.checkHooksAddress(); err != nil {
+		return nil, err
 	}
 	config, management, err := f.connect()
 	if err != nil {
@@ -89,6 +89,16 @@ func (f *liveFlags) checker(report func(string)) (*live.Checker, error) {
 		TopologyTemplate: topology, Config: config, HooksAddress: f.hooksAddress,
 		Releases: releases, UpgradeTo: f.upgradeTo, Patience: f.patience, Log: report,
 	}, nil
+}
+
+func (f *liveFlags) checkHooksAddress() error {
+	if f.hooksAddress == "" {
+		return nil
+	}
+	if host, port, err := net.SplitHostPort(f.hooksAddress); err != nil || host == "" || port == "" {
+		return fmt.Errorf("--hooks-address is %q, want HOST:PORT", f.hooksAddress)
+	}
+	return nil
 }
 
 // topologyTemplate reads the template with a topology and its ClusterClass; empty for none.
