@@ -197,7 +197,7 @@ func (s *story) settle(ctx context.Context, wanted func(*view) error) error {
 		}
 		return err
 	})
-	if err != nil {
+	if err != nil || s.quiet {
 		return err
 	}
 	_ = until(ctx, soon, func() error {
