@@ -5,6 +5,7 @@ package quickstart
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -13,8 +14,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 
 	"github.com/blang/semver/v4"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/tools/clientcmd"
 	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
 	"sigs.k8s.io/yaml"
 
@@ -27,11 +31,14 @@ const (
 	certManagerFile   = "cert-manager.yaml"
 )
 
-// podProviders are the providers of a management cluster, by the flag of clusterctl init.
-var podProviders = []struct {
+// podProvider is a provider of a management cluster, with the flag of clusterctl init for its kind.
+type podProvider struct {
 	flag, name string
 	kind       clusterctlv1.ProviderType
-}{
+}
+
+// podProviders are all providers of a management cluster.
+var podProviders = []podProvider{
 	{"core", "cluster-api", clusterctlv1.CoreProviderType},
 	{"bootstrap", "kubeadm", clusterctlv1.BootstrapProviderType},
 	{"control-plane", "foo", clusterctlv1.ControlPlaneProviderType},
@@ -45,7 +52,13 @@ func (c Config) repositoryDir() string { return filepath.Join(c.BinDir, "managem
 // clusterctlConfig is the configuration with which clusterctl finds the repository and the cloud.
 func (c Config) clusterctlConfig() string { return filepath.Join(c.StateDir, "clusterctl.yaml") }
 
-// initialized reports whether an earlier run began to install providers in the cluster.
+// unfinishedConfig is the same configuration until all providers are installed. clusterctl knows the
+// format of a file by the end of its name.
+func (c Config) unfinishedConfig() string {
+	return filepath.Join(c.StateDir, "unfinished-clusterctl.yaml")
+}
+
+// initialized reports whether an earlier run has installed all providers in the cluster.
 func (c Config) initialized() bool {
 	_, err := os.Stat(c.clusterctlConfig())
 	return err == nil
@@ -93,8 +106,8 @@ func (c Config) versionOf(folder string) (string, error) {
 	return newest, nil
 }
 
-// writeClusterctlConfig writes the configuration. Only its owner can read it, since it has the
-// token of the cloud.
+// writeClusterctlConfig writes the configuration, as long as not all providers are installed. Only its
+// owner can read it, since it has the token of the cloud.
 func (c Config) writeClusterctlConfig() error {
 	configuration, err := c.repository()
 	if err != nil {
@@ -114,7 +127,7 @@ func (c Config) writeClusterctlConfig() error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(c.clusterctlConfig(), content, 0o600)
+	return os.WriteFile(c.unfinishedConfig(), content, 0o600)
 }
 
 // loadImages loads the images of all managers into the cloud, from which machines pull them.
@@ -133,7 +146,8 @@ func loadImages(ctx context.Context, config Config) error {
 	return nil
 }
 
-// initialize makes the cluster a management cluster, and returns once all managers are available.
+// initialize makes the cluster a management cluster, and returns once all managers are available. It
+// continues what an earlier run has begun.
 func initialize(ctx context.Context, config Config, say *printer) error {
 	if err := config.writeClusterctlConfig(); err != nil {
 		return err
@@ -141,23 +155,65 @@ func initialize(ctx context.Context, config Config, say *printer) error {
 	say.waitingFor("clusterctl to install the providers")
 	ctx, cancel := context.WithTimeoutCause(ctx, config.Timeout, fmt.Errorf("the providers are not installed after %s", config.Timeout))
 	defer cancel()
+	lacking, err := config.lacking(ctx)
+	if err != nil {
+		return err
+	}
+	if err := install(ctx, config, lacking, say); err != nil {
+		return err
+	}
+	// Those that an earlier run has installed, too.
+	if _, err := config.output(ctx, config.kubernetes("kubectl"), "wait", "deployments", "--all", "--all-namespaces", "--for=condition=Available",
+		"--timeout="+config.Timeout.String(), "--kubeconfig="+config.workloadKubeconfig()); err != nil {
+		return cmp.Or(context.Cause(ctx), err)
+	}
+	say.done("management cluster up: all providers are installed")
+	return os.Rename(config.unfinishedConfig(), config.clusterctlConfig())
+}
+
+// lacking returns the providers that are not installed in the cluster.
+func (c Config) lacking(ctx context.Context) ([]podProvider, error) {
+	cluster, err := clientcmd.BuildConfigFromFlags("", c.workloadKubeconfig())
+	if err != nil {
+		return nil, err
+	}
+	cluster.Proxy = noProxy
+	live, err := newClient(cluster)
+	if err != nil {
+		return nil, err
+	}
+	var installed clusterctlv1.ProviderList
+	if err := live.List(ctx, &installed); err != nil && !meta.IsNoMatchError(err) { // clusterctl installs the kind first
+		return nil, fmt.Errorf("list the installed providers: %w", err)
+	}
+	return notIn(installed), nil
+}
+
+// notIn returns the providers of a management cluster that a list does not have.
+func notIn(installed clusterctlv1.ProviderList) []podProvider {
+	return slices.DeleteFunc(slices.Clone(podProviders), func(one podProvider) bool {
+		return len(installed.FilterByProviderNameAndType(one.name, one.kind)) > 0
+	})
+}
+
+// install installs providers in the cluster.
+func install(ctx context.Context, config Config, providers []podProvider, say *printer) error {
+	if len(providers) == 0 {
+		return nil
+	}
 	arguments := []string{
-		"init", "--config=" + config.clusterctlConfig(), "--kubeconfig=" + config.workloadKubeconfig(),
+		"init", "--config=" + config.unfinishedConfig(), "--kubeconfig=" + config.workloadKubeconfig(),
 		"--wait-providers", fmt.Sprintf("--wait-provider-timeout=%d", int(config.Timeout.Seconds())),
 	}
-	for _, one := range podProviders {
+	for _, one := range providers {
 		arguments = append(arguments, "--"+one.flag+"="+one.name)
 	}
 	command := exec.CommandContext(ctx, config.program("tools/clusterctl"), arguments...)
 	command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + config.StateDir}
 	last, err := relay(command, say)
-	if ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
-	if err != nil {
+	if err = cmp.Or(context.Cause(ctx), err); err != nil {
 		return fmt.Errorf("clusterctl init: %w: %s", err, last)
 	}
-	say.done("management cluster up: all providers are installed")
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
 	"sigs.k8s.io/yaml"
 )
 
@@ -30,12 +31,12 @@ func TestClusterctlConfiguration(t *testing.T) {
 		g.Expect(os.WriteFile(file, []byte("secret"), 0o600)).To(Succeed())
 	}
 	g.Expect(config.writeClusterctlConfig()).To(Succeed())
-	g.Expect(config.initialized()).To(BeTrue())
+	g.Expect(config.initialized()).To(BeFalse(), "the providers are not installed")
 
-	info, err := os.Stat(config.clusterctlConfig())
+	info, err := os.Stat(config.unfinishedConfig())
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(info.Mode().Perm()).To(Equal(os.FileMode(0o600)), "it has the token")
-	content, err := os.ReadFile(config.clusterctlConfig())
+	content, err := os.ReadFile(config.unfinishedConfig())
 	g.Expect(err).NotTo(HaveOccurred())
 	var written map[string]any
 	g.Expect(yaml.Unmarshal(content, &written)).To(Succeed())
@@ -44,6 +45,16 @@ func TestClusterctlConfiguration(t *testing.T) {
 		HaveKeyWithValue("cert-manager", HaveKeyWithValue("url", config.repositoryDir()+"/cert-manager/v1.11.5/cert-manager.yaml")),
 		HaveKeyWithValue("providers", ContainElement(HaveKeyWithValue("url", config.repositoryDir()+"/cluster-api/v1.14.2/core-components.yaml"))),
 	))
+}
+
+func TestProvidersThatAreNotInstalled(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(notIn(clusterctlv1.ProviderList{})).To(Equal(podProviders))
+	var installed clusterctlv1.ProviderList
+	for _, one := range podProviders[:3] {
+		installed.Items = append(installed.Items, clusterctlv1.Provider{ProviderName: one.name, Type: string(one.kind)})
+	}
+	g.Expect(notIn(installed)).To(Equal(podProviders[3:]))
 }
 
 func TestClusterctlsAdviceIsLeftOut(t *testing.T) {
