@@ -89,7 +89,7 @@ background. Further clusters share it. They all keep running when this command h
 			return err
 		}
 		if err := quickstart.AddKubeconfig(ctx, config, files, out); err != nil {
-			return fmt.Errorf("cluster %s is ready, but not in your kubeconfig: %w; solve that, and run: foo kubeconfig %s", config.ClusterName, err, config.ClusterName)
+			return fmt.Errorf("cluster %s is ready, but not in your kubeconfig: %w; solve that, and run: %s", config.ClusterName, err, config.Command("kubeconfig"))
 		}
 		// The cluster is ready even if nobody reads this.
 		_, _ = fmt.Fprintf(out, "\nCluster %s is ready after %s.\n\n  kubectl --context %s get nodes\n  %s\n",
@@ -232,6 +232,10 @@ func newGetClustersCommand() *cobra.Command {
 	}
 	addStateFlag(command, &config)
 	command.Flags().StringVarP(&format, "output", "o", "", "output format: wide, json, yaml or name")
+	formats := cobra.FixedCompletions([]cobra.Completion{"wide", "json", "yaml", "name"}, cobra.ShellCompDirectiveNoFileComp)
+	if err := command.RegisterFlagCompletionFunc("output", formats); err != nil { // the flag exists
+		command.PrintErrln(err)
+	}
 	return command
 }
 

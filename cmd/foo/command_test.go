@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -52,6 +53,23 @@ func TestClustersAreShown(t *testing.T) {
 	NewWithT(t).Expect(err).To(MatchError(ContainSubstring("wide, json, yaml or name")))
 }
 
+func TestCompletion(t *testing.T) {
+	for arguments, want := range map[string]string{
+		"get clusters --output": "wide\njson\nyaml\nname\n", "get": "clusters\t", "delete cluster": ":4\n",
+	} {
+		t.Run(arguments, func(t *testing.T) {
+			g := NewWithT(t)
+			var out bytes.Buffer
+			command := newCommand()
+			command.SetOut(&out)
+			command.SetErr(io.Discard)
+			command.SetArgs(append([]string{"__complete"}, append(strings.Fields(arguments), "")...))
+			g.Expect(command.ExecuteContext(t.Context())).To(Succeed())
+			g.Expect(out.String()).To(ContainSubstring(want))
+		})
+	}
+}
+
 func TestWrongUsage(t *testing.T) {
 	for arguments, want := range map[string]string{
 		"creat cluster":           `unknown command "creat", did you mean create?; see: foo --help`,
@@ -76,10 +94,12 @@ func TestWrongUsage(t *testing.T) {
 // Every command that fails says in one line what is wrong and what to do. These fail before they
 // start anything.
 func TestErrorsSayWhatToDo(t *testing.T) {
-	empty, kept := t.TempDir(), t.TempDir()
+	empty, kept, pods := t.TempDir(), t.TempDir(), t.TempDir()
 	g := NewWithT(t)
-	g.Expect(os.WriteFile(filepath.Join(kept, "quickstart.json"), []byte("{}"), 0o600)).To(Succeed())
-	g.Expect(os.Mkdir(filepath.Join(kept, "cloud"), 0o700)).To(Succeed())
+	for folder, settings := range map[string]string{kept: "{}", pods: `{"management": true}`} {
+		g.Expect(os.WriteFile(filepath.Join(folder, "quickstart.json"), []byte(settings), 0o600)).To(Succeed())
+		g.Expect(os.Mkdir(filepath.Join(folder, "cloud"), 0o700)).To(Succeed())
+	}
 	broken := filepath.Join(t.TempDir(), "config")
 	g.Expect(os.WriteFile(broken, []byte("]["), 0o600)).To(Succeed())
 	for _, test := range []struct {
@@ -91,9 +111,12 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		{"create cluster Demo", cli.ExitInvalid, `"Demo": want at most 40 lower-case letters`},
 		{"create cluster demo --kubernetes-version=v1.2.3", cli.ExitInvalid, "--kubernetes-version v1.2.3"},
 		{"delete cluster demo", cli.ExitInvalid, `cluster "demo" does not exist; create it with: foo create cluster demo`},
+		{"delete cluster \x1b[31m", cli.ExitInvalid, `cluster "\x1b[31m" does not exist: want at most 40 lower-case letters`},
+		{"delete cluster demo --namespace=team", cli.ExitInvalid, `create it with: foo create cluster demo --namespace=team --state-dir=` + empty},
 		{"kubeconfig demo --print", cli.ExitInvalid, `cluster "demo" does not exist; create it with: foo create cluster demo`},
 		{"quickstart delete", cli.ExitInvalid, "is not a state folder"},
 		{"get clusters --state-dir=" + kept, cli.ExitInvalid, "the management cluster does not run; start it with: foo start"},
+		{"get clusters --state-dir=" + pods, cli.ExitInvalid, "start it with: foo quickstart --resume --keep --detach --state-dir=" + pods},
 		{"kubeconfig demo --state-dir=" + kept, cli.ExitInvalid, "the management cluster does not run; start it with: foo start"},
 		{"create cluster demo --state-dir=here", cli.ExitInvalid, `--state-dir "here": want the absolute path of a folder`},
 		{"delete clutser demo", cli.ExitInvalid, "did you mean cluster?"},

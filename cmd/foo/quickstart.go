@@ -46,8 +46,11 @@ suitable, and with 130 if it was interrupted before the cluster was available.`,
   foo quickstart --management`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			if config.Management {
+			if config.Management && !config.Resume {
 				setManagementDefaults(command, &config)
+			}
+			if err := config.Complete(command.Flags().Changed); err != nil {
+				return err
 			}
 			if detach {
 				return runDetached(command, config)
@@ -98,7 +101,7 @@ func addFlags(command *cobra.Command, config *quickstart.Config) {
 	addStateFlag(command, config)
 	flags.IntVar(&config.ManagementPort, "management-port", 0, "port of the management API server on 127.0.0.1; any free one if 0")
 	flags.BoolVar(&config.Keep, "keep", false, "keep the state folder and the cloud's instances at the end")
-	flags.BoolVar(&config.Resume, "resume", false, "continue with a state folder that --keep kept")
+	flags.BoolVar(&config.Resume, "resume", false, "continue with a state folder that --keep kept, with the network, cluster and cloud configuration that it has")
 	flags.BoolVar(&config.Exit, "exit", false, "delete everything and exit once the cluster is available")
 	flags.BoolVar(&config.Management, "management", false,
 		"make the cluster a management cluster, in which clusterctl installs all providers as Pods; by default, its name is hub and it has one worker machine")

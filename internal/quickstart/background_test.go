@@ -35,6 +35,19 @@ func TestOwnerOfAStateFolder(t *testing.T) {
 	g.Expect(config.stopOwner(t.Context())).To(Succeed())
 }
 
+func TestStopDeletesNoClusters(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can stop a management cluster")
+	}
+	g := NewWithT(t)
+	config := validConfig(filepath.Join(t.TempDir(), "state"))
+	g.Expect(Stop(t.Context(), config)).To(Succeed(), "nothing runs")
+	state, err := openState(config)
+	g.Expect(err).NotTo(HaveOccurred())
+	defer state.close()
+	g.Expect(Stop(t.Context(), config)).To(And(Satisfy(IsInvalid), MatchError(ContainSubstring("run: foo quickstart delete --state-dir="+config.StateDir))))
+}
+
 func TestWhatAStartInTheBackgroundLeftIsNoState(t *testing.T) {
 	g := NewWithT(t)
 	config := validConfig(t.TempDir())

@@ -4,7 +4,6 @@
 package quickstart
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,19 +83,12 @@ func (c Config) start(ctx context.Context, out io.Writer) error {
 	}
 	// It belongs to no single cluster.
 	config.ClusterName, config.Namespace = "demo", metav1.NamespaceDefault
-	if config.kept() {
-		kept, err := readSettings(config.StateDir)
-		if err != nil {
-			return err
-		}
-		config.Resume, config.Network, config.Bridge = true, kept.Network, kept.Bridge
-		config.ClusterName, config.Namespace = kept.ClusterName, kept.Namespace
-		config.CloudConfig = cmp.Or(config.CloudConfig, kept.CloudConfig)
+	config.Resume = config.kept()
+	if err := config.Complete(func(flag string) bool { return flag == "cloud-config" && c.CloudConfig != "" }); err != nil {
+		return err
 	}
-	if config.CloudConfig != "" { // a later start may be in another folder
-		if config.CloudConfig, err = filepath.Abs(config.CloudConfig); err != nil {
-			return err
-		}
+	if config.Management {
+		return invalid("%s has a management cluster with Pods; start it with: %s", c.StateDir, c.startCommand())
 	}
 	return Detach(ctx, config, config.managementArguments(), out)
 }
@@ -131,10 +123,24 @@ func (c Config) managementArguments() []string {
 	return arguments
 }
 
-// Stop ends the programs in the background. The clusters keep running, and Up continues with them.
+// Stop ends the programs in the background. The clusters keep running, and Up continues with them. It
+// refuses to end a quickstart that would delete its clusters.
 func Stop(ctx context.Context, config Config) error {
 	if os.Geteuid() != 0 {
 		return notRoot()
+	}
+	pid, err := config.owner()
+	if err != nil || pid == 0 {
+		return err
+	}
+	kept, err := readSettings(config.StateDir)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return errStarting
+	case err != nil:
+		return err
+	case !kept.Keep:
+		return invalid("the quick start in %s deletes its clusters when it ends; if you want that, run: foo quickstart delete --state-dir=%s", config.StateDir, config.StateDir)
 	}
 	return config.stopOwner(ctx)
 }
@@ -213,11 +219,27 @@ func (c Config) begin(ctx context.Context, say *printer) (*follower, error) {
 }
 
 // DeleteCommand is the command that deletes the cluster.
-func (c Config) DeleteCommand() string {
-	command := "foo delete cluster " + c.ClusterName
+func (c Config) DeleteCommand() string { return c.Command("delete cluster") }
+
+// Command is a command about the cluster, for example "kubeconfig".
+func (c Config) Command(words string) string {
+	command := "foo " + words + " " + c.ClusterName
 	if c.Namespace != metav1.NamespaceDefault {
 		command += " --namespace=" + c.Namespace
 	}
+	return c.here(command)
+}
+
+// startCommand is the command that starts a management cluster that was stopped.
+func (c Config) startCommand() string {
+	if kept, err := readSettings(c.StateDir); err == nil && kept.Management {
+		return "foo quickstart --resume --keep --detach --state-dir=" + c.StateDir
+	}
+	return c.here("foo start")
+}
+
+// here adds the state folder to a command unless that is the default.
+func (c Config) here(command string) string {
 	if c.StateDir != DefaultStateDir {
 		command += " --state-dir=" + c.StateDir
 	}
@@ -269,7 +291,7 @@ func (c Config) running() (*rest.Config, client.Client, error) {
 		return nil, nil, err
 	}
 	if pid == 0 && c.kept() {
-		return nil, nil, invalid("the management cluster does not run; start it with: foo start")
+		return nil, nil, invalid("the management cluster does not run; start it with: %s", c.startCommand())
 	}
 	if pid == 0 {
 		return nil, nil, nil
@@ -326,8 +348,10 @@ func (c Config) find(ctx context.Context) (*rest.Config, *clusterv1.Cluster, err
 		problem += fmt.Sprintf(" in namespace %q; there are %s", c.Namespace, strings.Join(names, ", "))
 	case live != nil:
 		problem += ", nor does any other; delete the management cluster with: foo quickstart delete --state-dir=" + c.StateDir
+	case c.validName():
+		problem += "; create it with: " + c.Command("create cluster")
 	default:
-		problem += "; create it with: foo create cluster " + c.ClusterName
+		problem += ": want " + allowedNames
 	}
 	return nil, nil, &InvalidError{Problems: []string{problem}, missing: true}
 }
@@ -341,16 +365,7 @@ func IsMissing(err error) bool {
 // Detach runs a quickstart with these arguments in the background, and returns once its cluster is
 // available.
 func Detach(ctx context.Context, config Config, arguments []string, out io.Writer) error {
-	if err := config.Validate(); err != nil {
-		return err
-	}
-	if err := config.CheckHost(ctx); err != nil {
-		return err
-	}
-	if pid, err := config.owner(); err != nil || pid != 0 {
-		return cmp.Or(err, invalid("--state-dir %s: another quickstart is running on it, process %d", config.StateDir, pid))
-	}
-	if err := checkState(config); err != nil {
+	if err := config.check(ctx); err != nil {
 		return err
 	}
 	return startInBackground(ctx, config, arguments, out)

@@ -84,6 +84,10 @@ const podsPort = 7443
 // maxSocketPath is the maximum length of a unix socket's path.
 const maxSocketPath = 107
 
+// statePath allows no characters that shells would interpret in env, a file of the state folder, or in
+// the commands that users are told.
+var statePath = regexp.MustCompile(`^[a-zA-Z0-9/._+-]+$`)
+
 var interfaceName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,14}$`)
 
 // InvalidError reports what is wrong with the configuration or with the machine. Nothing was
@@ -122,6 +126,8 @@ func (c Config) Validate() error {
 	c.validateNetwork(&wrong)
 	if !filepath.IsAbs(c.StateDir) || filepath.Clean(c.StateDir) == "/" {
 		wrong.add("--state-dir %q: want the absolute path of a folder that only this quickstart uses", c.StateDir)
+	} else if !statePath.MatchString(c.StateDir) {
+		wrong.add("--state-dir %q: want only letters, digits and the characters / . _ + -, so that shells can read the files in it", c.StateDir)
 	}
 	if length := len(c.cloudSocket()); length > maxSocketPath {
 		wrong.add("--state-dir %q is too long: the path of the socket in it would have %d bytes, at most %d are allowed", c.StateDir, length, maxSocketPath)
@@ -168,8 +174,8 @@ func (c Config) validateCluster(wrong *problems) {
 	if c.WorkerMachineCount < 0 {
 		wrong.add("--worker-machine-count %d: want 0 or more", c.WorkerMachineCount)
 	}
-	if found := validation.IsDNS1123Label(c.ClusterName); len(found) > 0 || len(c.ClusterName) > 40 {
-		wrong.add("cluster name %q: want at most 40 lower-case letters, digits and '-'", c.ClusterName)
+	if !c.validName() {
+		wrong.add("cluster name %q: want %s", c.ClusterName, allowedNames)
 	}
 	if c.workloadKubeconfig() == c.managementKubeconfig() {
 		wrong.add("cluster name %q: the management cluster has this name; choose another one", c.ClusterName)
@@ -177,6 +183,14 @@ func (c Config) validateCluster(wrong *problems) {
 	if found := validation.IsDNS1123Label(c.Namespace); len(found) > 0 {
 		wrong.add("--namespace %q: want at most 63 lower-case letters, digits and '-'", c.Namespace)
 	}
+}
+
+// allowedNames describes the names that a new cluster may have.
+const allowedNames = "at most 40 lower-case letters, digits and '-'"
+
+// validName reports whether a new cluster may have the name.
+func (c Config) validName() bool {
+	return len(validation.IsDNS1123Label(c.ClusterName)) == 0 && len(c.ClusterName) <= 40
 }
 
 func (c Config) validateNetwork(wrong *problems) {

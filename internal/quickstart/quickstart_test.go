@@ -50,6 +50,7 @@ func TestValidate(t *testing.T) {
 		"namespace with a dot":           {func(c *Config) { c.Namespace = "a.b" }, "--namespace"},
 		"relative state folder":          {func(c *Config) { c.StateDir = "state" }, "--state-dir"},
 		"root as state folder":           {func(c *Config) { c.StateDir = "/." }, "--state-dir"},
+		"state folder with a space":      {func(c *Config) { c.StateDir = "/var/lib/my foo" }, "letters, digits and the characters"},
 		"long state folder":              {func(c *Config) { c.StateDir = "/" + string(bytes.Repeat([]byte("a"), 100)) }, "too long"},
 		"bridge name with a slash":       {func(c *Config) { c.Bridge = "a/b" }, "--bridge"},
 		"long bridge name":               {func(c *Config) { c.Bridge = "abcdefghijklmnop" }, "--bridge"},
@@ -196,6 +197,9 @@ func TestStateFolder(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 		_, err = openState(config)
 		g.Expect(err).To(invalid("another quickstart is running on it"))
+		if os.Geteuid() == 0 {
+			g.Expect(config.check(t.Context())).To(invalid("another quickstart is running on it, process "), "the machine is not to blame")
+		}
 		state.close()
 		state, err = openState(config)
 		g.Expect(err).NotTo(HaveOccurred(), "a folder with only logs counts as empty")
@@ -208,13 +212,36 @@ func TestStateFolder(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 		state.close()
 		g.Expect(os.Mkdir(config.cloudDir(), 0o700)).To(Succeed())
-		config.Resume = true
+		config.Resume, config.Keep = true, true
 		state, err = openState(config)
-		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(err).NotTo(HaveOccurred(), "whether it is kept may change")
 		state.close()
 		config.Network = "10.78.0.0/16"
 		_, err = openState(config)
-		g.Expect(err).To(invalid("--network 10.77.0.0/16"))
+		g.Expect(err).To(invalid("--network=10.77.0.0/16"))
+	})
+	t.Run("a resumed run is as before", func(t *testing.T) {
+		g := NewWithT(t)
+		before := validConfig(t.TempDir())
+		before.ClusterName, before.Management, before.CloudConfig = "hub", true, "/etc/foo/cloud.yaml"
+		state, err := openState(before)
+		g.Expect(err).NotTo(HaveOccurred())
+		state.close()
+		g.Expect(os.Mkdir(before.cloudDir(), 0o700)).To(Succeed())
+
+		resumed := validConfig(before.StateDir)
+		resumed.Resume, resumed.Network, resumed.CloudConfig = true, "10.78.0.0/16", "other.yaml"
+		g.Expect(resumed.Complete(func(flag string) bool { return flag == "network" || flag == "cloud-config" })).To(Succeed())
+		g.Expect(filepath.IsAbs(resumed.CloudConfig)).To(BeTrue())
+		_, err = openState(resumed)
+		g.Expect(err).To(invalid("--network=10.77.0.0/16 --bridge=foo0 --cluster-name=hub --namespace=default --management"))
+
+		g.Expect(resumed.Complete(func(string) bool { return false })).To(Succeed())
+		g.Expect(resumed.settings()).To(Equal(before.settings()))
+		state, err = openState(resumed)
+		g.Expect(err).NotTo(HaveOccurred())
+		state.close()
+		g.Expect(before.start(t.Context(), io.Discard)).To(invalid("foo quickstart --resume --keep --detach --state-dir=" + before.StateDir))
 	})
 	t.Run("one that is in use does not count as new", func(t *testing.T) {
 		g := NewWithT(t)
@@ -225,6 +252,9 @@ func TestStateFolder(t *testing.T) {
 		g.Expect(os.Mkdir(config.cloudDir(), 0o700)).To(Succeed())
 		_, err = openState(config)
 		g.Expect(err).To(invalid("--resume"))
+		if os.Geteuid() == 0 {
+			g.Expect(config.check(t.Context())).To(invalid("continue it with --resume"), "the machine is not to blame")
+		}
 	})
 	t.Run("an unrelated folder is left alone", func(t *testing.T) {
 		g := NewWithT(t)

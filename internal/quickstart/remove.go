@@ -64,7 +64,7 @@ func (c Config) remove(ctx context.Context) error {
 		return err
 	}
 	if pid != 0 {
-		if err := Stop(ctx, c); err != nil {
+		if err := c.stopOwner(ctx); err != nil {
 			return err
 		}
 		// Without --keep, the programs have deleted everything themselves, the folder last.

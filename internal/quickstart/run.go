@@ -4,6 +4,7 @@
 package quickstart
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,10 +33,7 @@ const fieldOwner = client.FieldOwner("foo-quickstart")
 // Run runs the whole quickstart. It returns nil when the user ends it by ending ctx or, with Exit,
 // once the cluster is available. An InvalidError means that nothing was started.
 func Run(ctx context.Context, config Config, out io.Writer) error {
-	if err := config.Validate(); err != nil {
-		return err
-	}
-	if err := config.CheckHost(ctx); err != nil {
+	if err := config.check(ctx); err != nil {
 		return err
 	}
 	state, err := openState(config)
@@ -70,6 +68,24 @@ func Run(ctx context.Context, config Config, out io.Writer) error {
 		say.note("%v", left) // the last line is about what happened first
 	}
 	return errors.Join(runErr, left)
+}
+
+// check checks the configuration, the state folder and the machine. The state folder comes before the
+// machine, which has what an earlier run made.
+func (c Config) check(ctx context.Context) error {
+	if err := c.Validate(); err != nil {
+		return err
+	}
+	if os.Geteuid() != 0 { // others cannot read the state folder
+		return notRoot()
+	}
+	if pid, err := c.owner(); err != nil || pid != 0 {
+		return cmp.Or(err, inUse(c.StateDir, pid))
+	}
+	if err := checkState(c); err != nil {
+		return err
+	}
+	return c.CheckHost(ctx)
 }
 
 // work is everything between the checks and the teardown.

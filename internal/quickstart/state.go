@@ -37,12 +37,55 @@ type settings struct {
 	Bridge      string `json:"bridge"`
 	ClusterName string `json:"clusterName"`
 	Namespace   string `json:"namespace"`
-	// CloudConfig may change.
+	Management  bool   `json:"management,omitempty"`
+	// CloudConfig and Keep may change.
 	CloudConfig string `json:"cloudConfig,omitempty"`
+	Keep        bool   `json:"keep,omitempty"`
 }
 
 func (c Config) settings() settings {
-	return settings{Network: c.Network, Bridge: c.Bridge, ClusterName: c.ClusterName, Namespace: c.Namespace, CloudConfig: c.CloudConfig}
+	return settings{
+		Network: c.Network, Bridge: c.Bridge, ClusterName: c.ClusterName, Namespace: c.Namespace, Management: c.Management,
+		CloudConfig: c.CloudConfig, Keep: c.Keep,
+	}
+}
+
+// flags are the flags for the settings that must not change.
+func (s settings) flags() string {
+	flags := fmt.Sprintf("--network=%s --bridge=%s --cluster-name=%s --namespace=%s", s.Network, s.Bridge, s.ClusterName, s.Namespace)
+	if s.Management {
+		flags += " --management"
+	}
+	return flags
+}
+
+// Complete makes paths absolute, since a later run may be in another folder. A run that resumes a kept
+// state takes from it what the user has not given.
+func (c *Config) Complete(given func(flag string) bool) (err error) {
+	if kept, err := readSettings(c.StateDir); err == nil && c.Resume {
+		c.recall(kept, given)
+	}
+	if c.CloudConfig != "" {
+		c.CloudConfig, err = filepath.Abs(c.CloudConfig)
+	}
+	return err
+}
+
+func (c *Config) recall(kept settings, given func(flag string) bool) {
+	for flag, value := range map[string]struct {
+		current *string
+		kept    string
+	}{
+		"network": {&c.Network, kept.Network}, "bridge": {&c.Bridge, kept.Bridge}, "cluster-name": {&c.ClusterName, kept.ClusterName},
+		"namespace": {&c.Namespace, kept.Namespace}, "cloud-config": {&c.CloudConfig, kept.CloudConfig},
+	} {
+		if !given(flag) {
+			*value.current = value.kept
+		}
+	}
+	if !given("management") {
+		c.Management = kept.Management
+	}
 }
 
 // outcome is the result of the quickstart's work.
@@ -132,7 +175,7 @@ func checkState(config Config) error {
 	}
 	kept, err := readSettings(config.StateDir)
 	same := kept
-	same.CloudConfig = config.CloudConfig
+	same.CloudConfig, same.Keep = config.CloudConfig, config.Keep
 	switch {
 	case err != nil:
 		wrong.add("--state-dir %s: the folder is not empty and is not a state folder (%v); choose another one", config.StateDir, err)
@@ -140,8 +183,7 @@ func checkState(config Config) error {
 		wrong.add("--state-dir %s holds the state of an earlier run; continue it with --resume, or remove it with: %s quickstart delete --state-dir %s",
 			config.StateDir, config.program("foo"), config.StateDir)
 	case same != config.settings():
-		wrong.add("--resume: the kept state has --network %s --bridge %s --cluster-name %s --namespace %s; use the same values",
-			kept.Network, kept.Bridge, kept.ClusterName, kept.Namespace)
+		wrong.add("--resume: the kept state has %s; leave these flags out, or use the same", kept.flags())
 	}
 	return wrong.err()
 }
@@ -166,7 +208,7 @@ func lockState(dir string) (*os.File, error) {
 	err = patiently(unix.EWOULDBLOCK, func() error { return unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) })
 	if err != nil {
 		_ = lock.Close()
-		return nil, &InvalidError{Problems: []string{fmt.Sprintf("--state-dir %s: another quickstart is running on it (%v)", dir, err)}}
+		return nil, inUse(dir, 0)
 	}
 	// Commands that talk to this process need to find it.
 	if err := errors.Join(lock.Truncate(0), writePID(lock)); err != nil {
@@ -180,6 +222,15 @@ const (
 	lockWait  = 200 * time.Millisecond
 	lockPause = 20 * time.Millisecond
 )
+
+// inUse is the error for a state folder that a process uses; pid is 0 if it is not known.
+func inUse(dir string, pid int) error {
+	process := ""
+	if pid != 0 {
+		process = fmt.Sprintf(", process %d", pid)
+	}
+	return invalid("--state-dir %s: another quickstart is running on it%s; choose another folder, or end that one with: foo quickstart delete --state-dir=%s", dir, process, dir)
+}
 
 // patiently repeats an attempt that fails because something is busy for a moment.
 func patiently(busy error, try func() error) error {
@@ -234,7 +285,7 @@ func (s *state) removeAllBut(names ...string) error {
 func (s *state) leave(ctx context.Context, say *printer, outcome outcome) error {
 	switch {
 	case s.config.Keep:
-		say.note("Kept %s. Continue with: %s quickstart --resume --state-dir %s", s.config.StateDir, s.config.program("foo"), s.config.StateDir)
+		say.note("Kept %s. Continue with: %s quickstart --resume --keep --state-dir %s", s.config.StateDir, s.config.program("foo"), s.config.StateDir)
 		return nil
 	case outcome == failed:
 		if err := s.removeAllButLogs(ctx); err != nil {

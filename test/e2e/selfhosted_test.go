@@ -8,12 +8,14 @@ package e2e
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gbytes"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -288,4 +290,28 @@ var _ = Describe("A management cluster with Pods", Ordered, Label("management", 
 		pods.kubectl(ctx, "--namespace="+namespace, "delete", "cluster", "first", "second", "third")
 		Expect(pods.instances(ctx)).To(HaveLen(2), "the machines of the management cluster")
 	}, NodeTimeout(2*clusterGone))
+})
+
+var _ = Describe("A management cluster with Pods that is interrupted while clusterctl installs the providers", Label("management", "slow", needsManagement), func() {
+	It("is continued", func(ctx SpecContext) {
+		state := filepath.Join(suiteDir, "interrupted-pods")
+		quickstart := func(args ...string) *exec.Cmd {
+			return command(context.WithoutCancel(ctx), "foo", append([]string{"quickstart", "--state-dir=" + state}, args...)...)
+		}
+		began := start(quickstart("--management", "--keep", "--bridge="+quickstartBridge, "--network="+quickstartNetwork,
+			"--kubernetes-version="+currentVersion, "--timeout="+clusterUp.String()))
+		DeferCleanup(func(ctx SpecContext) { output(command(ctx, "foo", "quickstart", "delete", "--state-dir="+state)) }, NodeTimeout(clusterGone))
+		Eventually(ctx, began.said).WithTimeout(2 * clusterUp).Should(gbytes.Say(`Installing provider="bootstrap-kubeadm"`))
+		Expect(began.interrupt(ctx)).To(Equal(exitInterrupted))
+		Expect(began.said).To(gbytes.Say("Continue with: .* --resume --keep"))
+
+		said := output(quickstart("--resume", "--detach", "--kubernetes-version="+currentVersion, "--timeout="+clusterUp.String()))
+		Expect(said).To(And(ContainSubstring(`Installing provider="runtime-extension-foo"`), Not(ContainSubstring(`Installing provider="cluster-api"`))))
+		m := &management{state: state, bridge: quickstartBridge, env: readEnv(filepath.Join(state, "env"))}
+		m.hosted().deploymentsAvailable(ctx)
+
+		By("not deleting it when it should be stopped")
+		expectOneLine(end(command(ctx, "foo", "stop", "--state-dir="+state)), exitInvalid, "foo quickstart delete --state-dir="+state)
+		expectOneLine(end(quickstart("--management")), exitInvalid, "another quickstart is running on it")
+	}, NodeTimeout(5*clusterUp))
 })
