@@ -113,9 +113,14 @@ func (e *CapacityError) Error() string {
 type UnauthorizedError struct {
 	// Message tells the user what to check. It never contains the token.
 	Message string
+	// Err is why the caller has no token, for errors.Is; nil if the cloud refused it.
+	Err error
 }
 
 func (e *UnauthorizedError) Error() string { return "unauthorized: " + e.Message }
+
+// Unwrap returns why the caller has no token.
+func (e *UnauthorizedError) Unwrap() error { return e.Err }
 
 // ThrottledError means that the caller sends requests too often.
 type ThrottledError struct {

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -128,6 +129,18 @@ func TestActionsResolveNames(t *testing.T) {
 	g.Expect(got.out).To(ContainSubstring("demo-a"), "the others are stopped")
 }
 
+func TestAdviceAboutTokens(t *testing.T) {
+	g := NewWithT(t)
+	if os.Geteuid() != 0 {
+		t.Skip("others get the advice to be root")
+	}
+	code, advice := classify(&cloud.UnauthorizedError{Message: "it is another tenant's"})
+	g.Expect(code).To(Equal(exitUnauthorized))
+	g.Expect(advice).To(Equal("name a tenant's token with --token-file or FOO_CLOUD_TOKEN_FILE"), "the cloud runs")
+	_, advice = classify(&cloud.UnauthorizedError{Err: fs.ErrNotExist})
+	g.Expect(advice).To(HavePrefix(startCloud))
+}
+
 func TestErrorsSayWhatToDo(t *testing.T) {
 	g := NewWithT(t)
 	run, called := newCloud(t)
@@ -146,7 +159,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		{"instances --state=tired", exitUsage, "Pending, Running, Stopped, Deleting, Failed"},
 		{"instance stop demo", exitUsage, "the name fits default.demo-a (i1), default.demo-b (i2)"},
 		{"instance describe nothing", exitNotFound, `instance "nothing" not found; list what exists`},
-		{"instances --token-file=/nowhere", exitUnauthorized, "--token-file"},
+		{"instances --token-file=/nowhere", exitUnauthorized, "no such file or directory; start the cloud with: systemctl start foocloud"},
 		{"instances --endpoint=unix:///nowhere", exitUnavailable, "systemctl start foocloud"},
 		{"destroy --state-dir=/nowhere", exitUsage, "add --yes"},
 		{"instance stop", exitUsage, "wrong number of arguments, want: foocloud instance stop NAME... [flags]; see: foocloud instance stop --help"},

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -31,8 +32,6 @@ const (
 type connection struct {
 	command *cobra.Command
 	options client.Options
-	// tokenGiven reports whether the user chose the token's file; nil if nothing depends on it.
-	tokenGiven func() bool
 	// viewer chooses the token for calls that change nothing, which the cloud keeps next to the
 	// other one.
 	viewer bool
@@ -52,7 +51,20 @@ func (c *connection) addFlags(command *cobra.Command) {
 func (c *connection) addTenantFlag(command *cobra.Command) {
 	command.Flags().StringVar(&c.options.Tenant, "tenant", "",
 		"act as this tenant (default: the token's), with the token that the cloud generated for it unless --token-file is given")
-	c.tokenGiven = func() bool { return command.Flags().Changed("token-file") || os.Getenv(fileEnv) != "" }
+}
+
+// tenantToken returns the file with the token that the cloud generated for a tenant, beside the one of
+// the default tenant. It returns the chosen file if that is the tenant's.
+func (c *connection) tenantToken() string {
+	chosen, tenant := c.options.TokenFile, c.options.Tenant
+	if tenant == "" || tenant == config.DefaultTenant || c.command.Flags().Changed("token-file") {
+		return chosen
+	}
+	generated := filepath.Join(filepath.Dir(chosen), filepath.Base(daemon.TokenFile("/"))+"-"+tenant)
+	if _, err := os.Stat(generated); err != nil && os.Getenv(fileEnv) != "" {
+		return chosen
+	}
+	return generated
 }
 
 func env(name, otherwise string) string {
@@ -71,9 +83,7 @@ func (c *connection) client() (*client.Client, error) {
 		}
 		c.options.CA = certificates
 	}
-	if tenant := c.options.Tenant; tenant != "" && tenant != config.DefaultTenant && !c.tokenGiven() {
-		c.options.TokenFile = daemon.TokenFile(defaultStateDir) + "-" + tenant
-	}
+	c.options.TokenFile = c.tenantToken()
 	if c.viewer {
 		c.options.TokenFile = daemon.ViewerTokenFile(c.options.TokenFile)
 	}

@@ -10,11 +10,38 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
 	"github.com/spf13/cobra"
 )
+
+// The tokens of all tenants of a cloud are in one folder.
+func TestTokenOfATenant(t *testing.T) {
+	g := NewWithT(t)
+	folder := t.TempDir()
+	token := filepath.Join(folder, "token")
+	g.Expect(os.WriteFile(token+"-red", nil, 0o600)).To(Succeed())
+	for _, test := range []struct{ environment, arguments, want string }{
+		{"", "", "/var/lib/foocloud/token"},
+		{"", "--tenant=red", "/var/lib/foocloud/token-red"},
+		{token, "--tenant=default", token},
+		{token, "--tenant=red", token + "-red"},
+		{token + "-mine", "--tenant=blue", token + "-mine"},
+		{"", "--tenant=red --token-file=" + token, token},
+	} {
+		t.Run(test.environment+" "+test.arguments, func(t *testing.T) {
+			t.Setenv(fileEnv, test.environment)
+			c, command := &connection{}, &cobra.Command{}
+			c.addFlags(command)
+			c.addTenantFlag(command)
+			g := NewWithT(t)
+			g.Expect(command.ParseFlags(strings.Fields(test.arguments))).To(Succeed())
+			g.Expect(c.tenantToken()).To(Equal(test.want))
+		})
+	}
+}
 
 func certificateOf(server *httptest.Server) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})

@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -43,6 +44,19 @@ func report(root *cobra.Command, err error) int {
 	return code
 }
 
+// tokenAdvice returns what a user without a valid token can do.
+func tokenAdvice(err error) string {
+	advice := "name a tenant's token with --token-file or " + fileEnv
+	switch {
+	case os.Geteuid() != 0:
+		return "run foocloud as root, or " + advice
+	case errors.Is(err, fs.ErrNotExist):
+		return startCloud + ", use foo's cloud with: set -a; . /var/lib/foo/env, or " + advice
+	default:
+		return advice
+	}
+}
+
 // classify returns the exit code of an error, and what the user can do unless the error says so
 // itself.
 func classify(err error) (code int, advice string) {
@@ -60,11 +74,7 @@ func classify(err error) (code int, advice string) {
 	case cloud.ReasonNotFound:
 		return exitNotFound, "list what exists with: foocloud instances, pools or load-balancers"
 	case cloud.ReasonUnauthorized:
-		first := "run foocloud as root"
-		if os.Geteuid() == 0 {
-			first = startCloud
-		}
-		return exitUnauthorized, first + ", use foo's cloud with: set -a; . /var/lib/foo/env, or name a tenant's token with --token-file or " + fileEnv
+		return exitUnauthorized, tokenAdvice(err)
 	case cloud.ReasonUnavailable:
 		return exitUnavailable, startCloud + ", use foo's cloud with: set -a; . /var/lib/foo/env, or name one with --endpoint or " + endpointEnv
 	case cloud.ReasonThrottled:

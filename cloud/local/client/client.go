@@ -124,7 +124,7 @@ func (c *Client) token() (string, error) {
 	}
 	text, err := os.ReadFile(c.options.TokenFile)
 	if err != nil {
-		return "", &cloud.UnauthorizedError{Message: fmt.Sprintf("the token cannot be read: %v", err)}
+		return "", &cloud.UnauthorizedError{Message: fmt.Sprintf("the token cannot be read: %v", err), Err: err}
 	}
 	token := strings.TrimSpace(string(text))
 	if token == "" {
