@@ -216,10 +216,8 @@ func (s *story) liveWithTopology(ctx context.Context) (held, err error) {
 }
 
 func (s *story) growTopology(ctx context.Context) error {
-	for _, object := range s.topology {
-		if err := s.Client.Create(ctx, object.DeepCopy(), fieldOwner); err != nil {
-			return fmt.Errorf("create %s %s of the template with a topology: %w", object.GetKind(), object.GetName(), err)
-		}
+	if err := s.createAll(ctx, s.topology); err != nil {
+		return err
 	}
 	if err := s.settle(ctx, func(v *view) error { return v.follows(v.cluster.Spec.Topology.Version) }); err != nil {
 		return err

@@ -4,6 +4,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
@@ -173,12 +175,29 @@ func (s *story) changeStatus(ctx context.Context, machine *clusterv1.Machine, mu
 
 // create creates the cluster.
 func (s *story) create(ctx context.Context) error {
-	for _, object := range s.template {
-		if err := s.Client.Create(ctx, object.DeepCopy(), fieldOwner); err != nil {
+	if err := s.createAll(ctx, s.template); err != nil {
+		return err
+	}
+	return s.settle(ctx, nil)
+}
+
+// createAll creates the objects of a template. It tries again if a webhook cannot be reached: shortly
+// after an installation, its Service may not lead to the new Pod on every node.
+func (s *story) createAll(ctx context.Context, objects []*unstructured.Unstructured) error {
+	for _, object := range objects {
+		var refused error
+		unreachable := until(ctx, soon, func() error {
+			refused = s.Client.Create(ctx, object.DeepCopy(), fieldOwner)
+			if apierrors.IsInternalError(refused) {
+				return refused
+			}
+			return nil
+		})
+		if err := cmp.Or(unreachable, refused); err != nil {
 			return fmt.Errorf("create %s %s of the template: %w", object.GetKind(), object.GetName(), err)
 		}
 	}
-	return s.settle(ctx, nil)
+	return nil
 }
 
 // settle waits until nothing is left to do and the cluster is as wanted, and judges it. What lags
