@@ -21,11 +21,11 @@ trap '"$bin/foo" quickstart delete --state-dir="$state"' EXIT
 
 # The quick start has installed all providers from its own repository. The suite is to install these itself.
 sed -E "s#/management/(control-plane|infrastructure)-foo/$previous/#/release/\1-foo/$release/#" "$state/clusterctl.yaml" > "$state/contract.yaml"
-"$bin/tools/clusterctl" delete --config="$state/clusterctl.yaml" --kubeconfig="$state/hub.kubeconfig" \
-  --control-plane=foo --infrastructure=foo --include-crd --include-namespace
-for provider in control-plane-foo infrastructure-foo; do
-  "${kubectl[@]}" wait --for=delete --timeout=2m "namespace/$provider-system"
-  "${kubectl[@]}" wait --for=delete --timeout=2m customresourcedefinitions "--selector=cluster.x-k8s.io/provider=$provider"
+for provider in control-plane infrastructure; do
+  # One at a time: clusterctl fails if it lists the objects of a CRD that it deleted just before.
+  "$bin/tools/clusterctl" delete --config="$state/clusterctl.yaml" --kubeconfig="$state/hub.kubeconfig" "--$provider=foo" --include-crd --include-namespace
+  "${kubectl[@]}" wait --for=delete --timeout=2m "namespace/$provider-foo-system"
+  "${kubectl[@]}" wait --for=delete --timeout=2m customresourcedefinitions "--selector=cluster.x-k8s.io/provider=$provider-foo"
 done
 (
   set -a
