@@ -21,7 +21,7 @@ import (
 )
 
 // outerOutage is how long the API server of the outer cluster does not answer.
-const outerOutage = 3 * time.Minute
+const outerOutage = 10 * time.Minute
 
 // Both kinds of cloud run the same stories.
 var _ = Describe("A cluster of instances of the local cloud", Ordered, Label("clouds", "local-cloud", "slow", needsAllVersions, needsNextRelease), func() {
@@ -195,7 +195,7 @@ func describeLife(namespace, flavorName string, prepare func(context.Context, *m
 		c.workers = 3
 		c.scaleWorkers(ctx, 3)
 		c.poolHas(ctx, workersOf(c.nodesReady(ctx, 3, 3)))
-	}, NodeTimeout(2*rolledOut))
+	}, NodeTimeout(outerOutage+2*rolledOut))
 
 	It("moves to another management cluster and back", func(ctx SpecContext) {
 		if where == nil {
