@@ -44,5 +44,5 @@ KUBERNETES_VERSION=$from FOO_ETCD_ENDPOINTS='["https://192.0.2.1:2379"]' FOO_CLU
   "$bin/capi-conformance" test --live --verbose --kubeconfig="$state/hub.kubeconfig" --provider=control-plane-foo,infrastructure-foo,runtime-extension-foo \
   --clusterctl="$bin/tools/clusterctl" --clusterctl-config="$state/contract.yaml" \
   --previous-release="control-plane-foo=$previous,infrastructure-foo=$previous" --release="control-plane-foo=$release,infrastructure-foo=$release" \
-  --template="$bin/release/infrastructure-foo/$release/cluster-template.yaml" --upgrade-to="$to" --hooks-address=10.77.0.1:9453 \
+  --template="$bin/release/infrastructure-foo/$release/cluster-template.yaml" --upgrade-to="$to" --hooks-address=10.77.0.2:9453 \
   --topology-template="$bin/release/infrastructure-foo/$release/cluster-template-topology.yaml,$bin/release/infrastructure-foo/$release/clusterclass-foo.yaml" "$@"
