@@ -148,7 +148,7 @@ type InstanceSpec struct {
 	Hostname string `json:"hostname"`
 	// Zone to place it in. If empty, the cloud picks the one of Zones in which the tenant has the
 	// fewest instances that carry the tags in Spread, all of them. Of several such zones, it picks
-	// the one whose name sorts first. Instances being deleted do not count.
+	// the one whose name sorts first. Instances that are being deleted or have stopped do not count.
 	Zone string `json:"zone,omitempty"`
 	// Zones to pick from if Zone is empty; all zones of the cloud if empty.
 	Zones []string `json:"zones,omitempty"`
@@ -284,7 +284,7 @@ type PoolSpec struct {
 	Size int32 `json:"size"`
 	// Zones to spread the instances over evenly; all zones if empty. A new instance goes to the zone
 	// with the fewest instances of the pool. Of several such zones, it goes to the one whose name
-	// sorts first. Instances being deleted do not count.
+	// sorts first. Instances that are being deleted or have stopped do not count.
 	Zones []string `json:"zones,omitempty"`
 	// Revision names the template. The cloud records it on each instance that it creates and never
 	// interprets it. User data may change without a new revision, for example when a token is

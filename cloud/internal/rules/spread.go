@@ -8,10 +8,10 @@ import "github.com/capfoo/cluster-api-provider-foo/cloud"
 // Spread counts instances by zone, to place the next one.
 type Spread map[string]int
 
-// Add counts an instance. An instance being deleted does not count, so that its replacement can go
-// to the same zone.
+// Add counts an instance. One that is being deleted or has stopped does not count, so that its
+// replacement can go to the same zone. One that failed counts: its zone may be why.
 func (s Spread) Add(instance *cloud.Instance) {
-	if instance.State != cloud.InstanceDeleting {
+	if instance.State != cloud.InstanceDeleting && instance.State != cloud.InstanceStopped {
 		s[instance.Zone]++
 	}
 }

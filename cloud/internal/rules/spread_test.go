@@ -44,7 +44,8 @@ func TestEmptiestZone(t *testing.T) {
 	}{
 		{"none", nil, "a"},
 		{"first is taken", []cloud.Instance{inZone("a", cloud.InstanceRunning)}, "b"},
-		{"stopped ones count", []cloud.Instance{inZone("a", cloud.InstanceStopped)}, "b"},
+		{"stopped ones do not count", []cloud.Instance{inZone("a", cloud.InstanceStopped)}, "a"},
+		{"failed ones count", []cloud.Instance{inZone("a", cloud.InstanceFailed)}, "b"},
 		{"leaving ones do not", []cloud.Instance{inZone("a", cloud.InstanceDeleting)}, "a"},
 		{"other zones do not", []cloud.Instance{inZone("z", cloud.InstanceRunning)}, "a"},
 	} {
