@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -44,6 +45,14 @@ func newOuterTenant(ctx context.Context, namespace, endpoint string) *tenant {
 	for i := range objects {
 		Expect(client.IgnoreAlreadyExists(c.Create(ctx, &objects[i]))).To(Succeed(), "tenants share a ClusterRole")
 	}
+	// No kubelet runs here, so what holds the first connections to a cluster would never start. Its
+	// container requests less than the namespace allows, so clusters come up without it.
+	Expect(c.Create(ctx, &corev1.LimitRange{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "machines-only"},
+		Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{{
+			Type: corev1.LimitTypeContainer, Min: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m")},
+		}}},
+	})).To(Succeed())
 	request := &authenticationv1.TokenRequest{}
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "foo"}}
 	Expect(c.SubResource("token").Create(ctx, account, request)).To(Succeed())
