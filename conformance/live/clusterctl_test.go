@@ -218,7 +218,7 @@ var installationMutants = []struct {
 	}, "does not have the condition Established"},
 	{"clusterctl/upgrade", "forgotten", func(g *WithT, r *demoRelease) {
 		r.metadata = replace(g, r.metadata, "- {major: 0, minor: 1, contract: v1beta2}\n", "")
-	}, "v0.1.0 (the current version) for the provider infrastructure-forgotten does not match any release series"},
+	}, "infrastructure-forgotten does not match any release series"},
 	{"clusterctl/uninstall", "orphan", func(_ *WithT, r *demoRelease) {
 		r.components += "---\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: orphan}\nvalue: 1\n"
 	}, "left behind: PriorityClass orphan"},
