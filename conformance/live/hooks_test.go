@@ -4,6 +4,7 @@
 package live
 
 import (
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -16,6 +17,8 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/capfoo/cluster-api-provider-foo/conformance"
 )
 
 const demoHost = "hooks.demo.svc:443"
@@ -141,4 +144,19 @@ func TestFollows(t *testing.T) {
 	g.Expect(heldByHook(v.cluster)).To(Succeed())
 	condition.Message = "Cluster is deleting. Following hooks are blocking delete: BeforeClusterDelete: wait"
 	g.Expect(heldByHook(v.cluster)).To(MatchError(ContainSubstring("waits for a hook: " + condition.Message)))
+}
+
+// TestHooksThatDoNotRunBreakTheirRuleOnly: what else is wrong in the life of the cluster with a topology
+// is not recorded.
+func TestHooksThatDoNotRunBreakTheirRuleOnly(t *testing.T) {
+	g := NewWithT(t)
+	c := &Checker{wanted: conformance.Versions}
+	g.Expect(c.readRules()).To(Succeed())
+	c.quiet = true
+	c.record("control-plane/replicas", newest, "", errors.New("wrong"))
+	c.missing("control-plane/upgrade", conformance.NotRun, "wrong")
+	c.quiet = false
+	handlers := handlersOf([]runtimev1.ExtensionConfig{newExtension("BeforeClusterCreate")})
+	c.record(hooksRun, newest, "", uncalled(handlers, counts{}, false))
+	g.Expect(c.list()).To(ConsistOf(And(HaveField("Rule", hooksRun), HaveField("Status", conformance.Failed))))
 }
