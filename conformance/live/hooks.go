@@ -122,8 +122,8 @@ func (c counts) since(before counts) counts {
 	return grown
 }
 
-// uncalled returns an error if a handler has not been called with success. If the life of the cluster was
-// held, those of later hooks could not be.
+// uncalled returns an error if a handler has not been called with success. If a hook held the cluster,
+// Cluster API cannot have called the later ones.
 func uncalled(handlers []handler, calls counts, held bool) error {
 	var missing []error
 	for _, h := range handlers {
