@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -277,10 +278,11 @@ func TestRacesCreateNothingTwice(t *testing.T) {
 	g.Eventually(members, soon).Should(HaveLen(12))
 	before, err := members()
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Eventually(func() (int32, error) {
+	size := func() (int32, error) {
 		now, err := clouds[2].GetPool(t.Context(), "ns.pool")
 		return now.Instances, err
-	}, soon).Should(BeEquivalentTo(12))
+	}
+	g.Eventually(size, soon).Should(BeEquivalentTo(12))
 	lose(t, namespace, before[0])
 	lose(t, namespace, before[1])
 	g.Eventually(func() ([]string, error) {
@@ -290,7 +292,50 @@ func TestRacesCreateNothingTwice(t *testing.T) {
 	now, err := clouds[0].GetPool(t.Context(), "ns.pool")
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(now.Version).To(Equal(made.Version))
-	g.Consistently(members, time.Second).Should(HaveLen(12))
+
+	// A filler that is late can still create a lost member. It does not count, and goes.
+	g.Eventually(size, soon).Should(BeEquivalentTo(12))
+	g.Consistently(size, time.Second).Should(BeEquivalentTo(12))
+	g.Eventually(members, soon).Should(HaveLen(12))
+}
+
+func TestALostMemberThatALateFillerCreates(t *testing.T) {
+	g := NewWithT(t)
+	namespace := tenantOf(t, offer)
+	filling := managed(t, namespace)
+	late, err := NewForConfig(outer.Config, namespace)
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(late.Close)
+	_, err = filling.EnsurePool(t.Context(), poolOrder(2), "")
+	g.Expect(err).NotTo(HaveOccurred())
+	members := func() ([]cloud.Instance, error) {
+		return filling.ListInstances(t.Context(), cloud.InstanceFilter{Pool: "ns.pool"})
+	}
+	g.Eventually(members, soon).Should(HaveLen(2))
+	read := func() *pool {
+		p, err := late.readPool(t.Context(), "ns.pool")
+		g.Expect(err).NotTo(HaveOccurred())
+		return p
+	}
+	g.Eventually(func() bool { return read().lacks() }, soon).Should(BeFalse())
+
+	// This filler has read the record before its first member was created.
+	old := read()
+	old.Members[0].Created = false
+	before, err := members()
+	g.Expect(err).NotTo(HaveOccurred())
+	lost := before[slices.IndexFunc(before, func(one cloud.Instance) bool { return one.Name == old.instanceName(old.Members[0]) })]
+	lose(t, namespace, lost)
+	g.Eventually(func() ([]string, error) {
+		now, err := members()
+		return idsOf(now), err
+	}, soon).Should(And(HaveLen(2), Not(ContainElement(lost.ID))))
+	offered, err := late.catalog(t.Context())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(late.createMembers(t.Context(), old, offered)).To(MatchError(ContainSubstring("has been modified")))
+
+	g.Eventually(members, soon).Should(And(HaveLen(2), Not(ContainElement(HaveField("Name", lost.Name)))))
+	g.Expect(filling.GetPool(t.Context(), "ns.pool")).To(HaveField("Instances", BeEquivalentTo(2)))
 }
 
 func idsOf(instances []cloud.Instance) []string {
