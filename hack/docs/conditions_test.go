@@ -5,7 +5,6 @@ package main
 
 import (
 	"go/ast"
-	"go/doc"
 	"go/parser"
 	"go/token"
 	"go/types"
@@ -14,8 +13,8 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// conditionsOf reads a block of constants.
-func conditionsOf(t *testing.T, source string) (conditionGroup, error) {
+// conditionsOf reads the blocks of constants of a file.
+func conditionsOf(t *testing.T, source string) ([]conditionGroup, error) {
 	t.Helper()
 	g := NewWithT(t)
 	files := token.NewFileSet()
@@ -24,24 +23,23 @@ func conditionsOf(t *testing.T, source string) (conditionGroup, error) {
 	info := &types.Info{Defs: map[*ast.Ident]types.Object{}}
 	_, err = (&types.Config{}).Check("a", files, []*ast.File{file}, info)
 	g.Expect(err).NotTo(HaveOccurred())
-	block := file.Decls[0].(*ast.GenDecl)
-	return conditionsIn(info, &doc.Value{Doc: block.Doc.Text(), Decl: block})
+	return conditionsIn(info, file.Decls)
 }
 
 func TestConditionsIn(t *testing.T) {
 	g := NewWithT(t)
-	group, err := conditionsOf(t, "// Thing's Ready condition and its reasons, besides others.\nconst (\n"+
+	groups, err := conditionsOf(t, "// Thing's Ready condition and its reasons, besides others. They are rare.\nconst (\n"+
 		"\t// ReadyCondition is true if all\n\t// is ready.\n\tReadyCondition = \"Ready\"\n"+
-		"\t// BadReason says that one is not.\n\tBadReason = \"Not\" + ReadyCondition\n\tOther = 1\n)")
+		"\t// BadReason says that one is not.\n\tBadReason = \"Not\" + ReadyCondition\n\tOther = 1\n)\n\nconst hiddenReason = \"\"\n\nvar OtherReason = \"\"\n")
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(group).To(Equal(conditionGroup{Title: "Thing's Ready condition", Values: []conditionValue{
+	g.Expect(groups).To(Equal([]conditionGroup{{Title: "Thing's Ready condition", Values: []conditionValue{
 		{"condition", "Ready", "True if all is ready."}, {"reason", "NotReady", "One is not."},
-	}}))
-	for source, want := range map[string]string{
-		"// Thing.\nconst (\n\tBadReason = \"Bad\"\n)":                       "BadReason: want a constant with a comment",
-		"const (\n\t// BadReason says that it is.\n\tBadReason = \"Bad\"\n)": "BadReason: its block has no comment",
+	}}}))
+	for _, source := range []string{
+		"// Thing.\nconst (\n\tBadReason = \"Bad\"\n)", "// Thing.\nconst (\n\t// It is bad.\n\tBadReason = \"Bad\"\n)",
+		"const (\n\t// BadReason says that it is.\n\tBadReason = \"Bad\"\n)",
 	} {
 		_, err := conditionsOf(t, source)
-		g.Expect(err).To(MatchError(ContainSubstring(want)))
+		g.Expect(err).To(MatchError("BadReason: want a comment that begins with its name, and a comment of its block"))
 	}
 }

@@ -1,85 +1,94 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command docs writes pages of docs/ from what they describe. Run it in the root folder.
+// Command docs writes pages of docs/, or sections of them, from what they describe: the conditions
+// that the API declares, the flags of the manager, the settings of the runtime extension, and the
+// templates of a release with the variables in templates/variables.yaml. Run it in the root folder.
 //
-// docs/templates.md comes from the flavors and ClusterClasses of a release. Comments of
-// kustomizations say what they are for, and templates/variables.yaml what variables mean.
-//
-// docs/runtime-extension.md gets the settings of the runtime extension from its code.
-//
-// docs/conditions.md has the conditions and reasons that the API declares, with their comments.
-//
-// docs/manager.md gets the flags of the manager.
-//
-// It fails if something is described that does not exist, or is not described.
+// It fails if a condition or a variable is not described.
 package main
 
 import (
 	"bytes"
 	"embed"
 	"fmt"
+	"log"
 	"os"
-	"path/filepath"
 	"strings"
 	"text/template"
 
+	"github.com/spf13/pflag"
+	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/yamlprocessor"
+	"sigs.k8s.io/cluster-api/feature"
+
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
+	"github.com/capfoo/cluster-api-provider-foo/internal/manager"
 	"github.com/capfoo/cluster-api-provider-foo/internal/repository"
 	"github.com/capfoo/cluster-api-provider-foo/templates"
+	"github.com/capfoo/cluster-api-provider-foo/templates/flavors"
 )
 
-//go:embed *.md.tmpl
-var pageFiles embed.FS
+// names are the pages. Each has a template.
+var names = []string{"conditions.md", "manager.md", "runtime-extension.md", "templates.md"}
+
+//go:embed *.tmpl
+var files embed.FS
 
 var pages = template.Must(template.New("").Funcs(template.FuncMap{
-	"join": strings.Join, "cell": cell,
-}).ParseFS(pageFiles, "*.md.tmpl"))
+	"conditions": conditions, "flags": flags, "settings": hooks.Groups,
+	"flavors": flavors.Build, "defaults": yamlprocessor.NewSimpleProcessor().GetVariableMap, "spec": specOf,
+	"meaning": meaning, "read": templates.Sources.ReadFile,
+	"join": strings.Join, "trim": strings.Trim, "list": func(all ...any) []any { return all },
+	// cell prevents a vertical bar or a line break from ending the cell of a table.
+	"cell": func(text string) string {
+		return strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "|", `\|`)
+	},
+	// prose prevents Markdown from reading placeholders as HTML.
+	"prose": func(text string) string { return strings.ReplaceAll(text, "<", "&lt;") },
+}).ParseFS(files, "*.tmpl"))
 
 func main() {
-	if err := run("."); err != nil {
-		fmt.Fprintln(os.Stderr, "docs:", err)
-		os.Exit(1)
-	}
-}
-
-// generated returns each page that this program writes, given the root folder.
-var generated = map[string]func(root string) ([]byte, error){
-	"docs/conditions.md": conditionsPage,
-	"docs/manager.md": func(root string) ([]byte, error) {
-		return section(filepath.Join(root, "docs/manager.md"), "flags", flagHelp())
-	},
-	"docs/runtime-extension.md": func(root string) ([]byte, error) {
-		return section(filepath.Join(root, "docs/runtime-extension.md"), "settings", tables(hooks.Groups()))
-	},
-	"docs/templates.md": func(string) ([]byte, error) {
-		meanings, err := templates.Sources.ReadFile("variables.yaml")
+	log.SetFlags(0)
+	for _, name := range names {
+		text, err := page(name)
+		if err == nil {
+			err = repository.Files{name: text}.Write("docs")
+		}
 		if err != nil {
-			return nil, err
-		}
-		return templatesPage(meanings)
-	},
-}
-
-func run(root string) error {
-	files := repository.Files{}
-	for name, page := range generated {
-		var err error
-		if files[name], err = page(root); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			log.Fatalf("docs: %s: %v", name, err)
 		}
 	}
-	return files.Write(root)
 }
 
-// render fills in the template of a page.
-func render(page string, content any) ([]byte, error) {
-	var out bytes.Buffer
-	err := pages.ExecuteTemplate(&out, page+".md.tmpl", content)
-	return out.Bytes(), err
+// page returns what its template says. If that is not the whole page, it replaces a section.
+func page(name string) ([]byte, error) {
+	var text bytes.Buffer
+	err := pages.ExecuteTemplate(&text, name+".tmpl", nil)
+	if err != nil || bytes.HasPrefix(text.Bytes(), []byte("<!-- Written by make generate: ")) {
+		return text.Bytes(), err
+	}
+	old, err := os.ReadFile("docs/" + name)
+	if err != nil {
+		return nil, err
+	}
+	return insert(string(old), text.String())
 }
 
-// cell prevents a vertical bar or a line break from ending the cell of a table.
-func cell(text string) string {
-	return strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "|", `\|`)
+// insert replaces the section of a page between the lines that the text begins and ends with.
+func insert(page, text string) ([]byte, error) {
+	begin, _, _ := strings.Cut(text, "\n")
+	end := text[strings.LastIndex(strings.TrimSuffix(text, "\n"), "\n")+1:]
+	before, rest, found := strings.Cut(page, begin+"\n")
+	_, after, closed := strings.Cut(rest, end)
+	if !found || !closed {
+		return nil, fmt.Errorf("it lacks the lines %q and %q", begin, end)
+	}
+	return []byte(before + text + after), nil
+}
+
+// flags returns the help of the manager's flags.
+func flags() string {
+	flags := pflag.NewFlagSet("manager", pflag.ContinueOnError)
+	manager.NewOptions(feature.MutableGates.DeepCopy()).AddFlags(flags)
+	return flags.FlagUsages()
 }

@@ -4,10 +4,12 @@
 package main
 
 import (
-	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/yamlprocessor"
+	"sigs.k8s.io/yaml"
 
 	"github.com/capfoo/cluster-api-provider-foo/templates"
 	"github.com/capfoo/cluster-api-provider-foo/templates/flavors"
@@ -21,33 +23,56 @@ func TestVariablesOfClassesAreDescribed(t *testing.T) {
 		spec, err := specOf(class)
 		g.Expect(err).NotTo(HaveOccurred())
 		for _, variable := range spec.Variables {
-			for _, field := range fields(variable.Name, variable.Schema.OpenAPIV3Schema) {
-				g.Expect(field.Meaning).To(HaveSuffix("."), field.Name)
-			}
+			expectDescribed(g, variable.Name, variable.Schema.OpenAPIV3Schema)
 		}
 	}
 	_, err = specOf(all.Flavors[0])
 	g.Expect(err).To(MatchError(ContainSubstring("read the ClusterClass")))
 }
 
+// expectDescribed checks the descriptions of a variable, and of its fields.
+func expectDescribed(g *WithT, name string, schema clusterv1.JSONSchemaProps) {
+	g.Expect(schema.Description).To(HaveSuffix("."), name)
+	properties := schema.Properties
+	if schema.Items != nil {
+		properties = schema.Items.Properties
+	}
+	for field, property := range properties {
+		expectDescribed(g, name+"."+field, property)
+	}
+}
+
 func TestIncompleteDescriptionsAreRefused(t *testing.T) {
-	const pods = "- name: FOO_POD_CIDR\n"
-	for name, test := range map[string]struct{ to, want string }{
-		"a variable without a meaning": {"- name: FOO_PODS_CIDR\n",
-			"cluster-template.yaml: the variable FOO_POD_CIDR is not in variables.yaml: document it there"},
-		"a variable that no flavor has": {"- {name: FOO_GONE, meaning: x, allowed: y}\n" + pods,
-			"variables.yaml describes [FOO_GONE], which no flavor uses: delete them"},
-		"a variable without allowed values": {"- {name: FOO_GONE, meaning: x}\n" + pods,
-			`variable "FOO_GONE": want it once, with a name, a meaning and the allowed values`},
-		"a variable twice": {"- {name: FOO_POD_CIDR, meaning: x, allowed: y}\n" + pods, `variable "FOO_POD_CIDR": want it once`},
+	const lacking = "variables.yaml lacks the meaning or the allowed values of the variable FOO_POD_CIDR: add them"
+	for name, test := range map[string]struct{ content, want string }{
+		"another variable":          {"FOO_PODS_CIDR: {meaning: x, allowed: y}", lacking},
+		"without a meaning":         {"FOO_POD_CIDR: {allowed: y}", lacking},
+		"without allowed values":    {"FOO_POD_CIDR: {meaning: x}", lacking},
+		"twice":                     {"FOO_POD_CIDR: {meaning: x, allowed: y}\nFOO_POD_CIDR: {meaning: x, allowed: y}", `"FOO_POD_CIDR" already set in map`},
+		"a field that is not known": {"FOO_POD_CIDR: {meaning: x, allowed: y, default: z}", `variables.yaml: error unmarshaling JSON`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := NewWithT(t)
-			meanings, err := templates.Sources.ReadFile("variables.yaml")
-			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(string(meanings)).To(ContainSubstring(pods))
-			_, err = templatesPage([]byte(strings.Replace(string(meanings), pods, test.to, 1)))
-			g.Expect(err).To(MatchError(ContainSubstring(test.want)))
+			_, err := meaning([]byte(test.content), "FOO_POD_CIDR")
+			NewWithT(t).Expect(err).To(MatchError(ContainSubstring(test.want)))
 		})
 	}
+}
+
+// The page shows each variable of a flavor, or it is not written.
+func TestDescribedVariablesExist(t *testing.T) {
+	g := NewWithT(t)
+	content, err := templates.Sources.ReadFile("variables.yaml")
+	g.Expect(err).NotTo(HaveOccurred())
+	described := map[string]variable{}
+	g.Expect(yaml.UnmarshalStrict(content, &described)).To(Succeed())
+	all, err := flavors.Build()
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, flavor := range all.Flavors {
+		used, err := yamlprocessor.NewSimpleProcessor().GetVariables(flavor.Content)
+		g.Expect(err).NotTo(HaveOccurred())
+		for _, name := range used {
+			delete(described, name)
+		}
+	}
+	g.Expect(described).To(BeEmpty(), "no flavor uses what templates/variables.yaml describes")
 }
