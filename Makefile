@@ -169,7 +169,7 @@ contract-report: prerequisites $(BIN)/kubernetes/$(KUBERNETES_VERSION)/kubernete
 
 .PHONY: contract-live
 contract-live: all-versions management next-release $(BIN)/capi-conformance ## As root, check Foo with clusters on real machines and with clusterctl, which takes 15 minutes, and write docs/contract/live.yaml and docs/contract.md
-	hack/contract-live.sh $(BIN) $(lastword $(filter-out $(KUBERNETES_VERSION),$(KUBERNETES_VERSIONS))) $(KUBERNETES_VERSION) $(LAST_RELEASE) $(NEXT_RELEASE) \
+	test/integration/conformance/live.sh $(BIN) $(lastword $(filter-out $(KUBERNETES_VERSION),$(KUBERNETES_VERSIONS))) $(KUBERNETES_VERSION) $(LAST_RELEASE) $(NEXT_RELEASE) \
 		$(CONTRACT_REPORT) -o docs/contract/live.yaml
 	@$(MAKE) --no-print-directory contract-page
 
@@ -245,14 +245,14 @@ release: node-prerequisites ## Write a clusterctl repository of VERSION, images,
 		--node-versions '$(NODE_VERSIONS)' --archives
 	$(if $(strip $(NODE_VERSIONS)),@for architecture in $(ARCHITECTURES); do \
 		$(call management,$$architecture,$(VERSION),$(BIN)/programs,$(BIN)/programs/$$architecture/management); \
-		hack/build-archive.sh $$architecture $(VERSION) $(BIN) $(BIN)/programs/$$architecture out $(NODE_VERSIONS); \
+		packaging/archive.sh $$architecture $(VERSION) $(BIN) $(BIN)/programs/$$architecture out $(NODE_VERSIONS); \
 	done)
 	@hack/sums.sh out
 
 .PHONY: push
 push: $(TOOLS)/crane ## Push the images of VERSION under out/ to REGISTRY
 	@[[ -n '$(VERSION)' && -n '$(REGISTRY)' ]] || { echo "VERSION is '$(VERSION)' and REGISTRY is '$(REGISTRY)', want for example VERSION=v0.1.0 REGISTRY=registry.example/foo" >&2; exit 2; }
-	CRANE=$(TOOLS)/crane hack/push-images.sh out $(VERSION) $(REGISTRY)
+	CRANE=$(TOOLS)/crane packaging/push.sh out $(VERSION) $(REGISTRY)
 
 # The archive of this machine's architecture, from the programs that are built anyway.
 .PHONY: archive
@@ -261,7 +261,7 @@ archive: programs native $(ARCHIVE_TOOLS) $(TOOLS)/kubeadm-control-plane $(PROVI
 	@go run ./hack/release --version $(DEVELOPMENT) --output $(BIN)/archive --programs $(BIN)/native --architectures $(NATIVE) \
 		--node-versions $(KUBERNETES_VERSION) --archives
 	@$(call management,$(NATIVE),$(DEVELOPMENT),$(BIN)/native,$(BIN)/native/$(NATIVE)/management)
-	@hack/build-archive.sh $(NATIVE) $(DEVELOPMENT) $(BIN) $(BIN)/native/$(NATIVE) $(BIN)/archive $(KUBERNETES_VERSION)
+	@packaging/archive.sh $(NATIVE) $(DEVELOPMENT) $(BIN) $(BIN)/native/$(NATIVE) $(BIN)/archive $(KUBERNETES_VERSION)
 	@hack/sums.sh $(BIN)/archive
 
 .PHONY: clean
@@ -288,8 +288,8 @@ machines: node-prerequisites machine-prerequisites $(BIN)/machines/bookworm $(BI
 machine-prerequisites:
 	@hack/prerequisites.sh qemu-system-x86_64:qemu-system-x86 qemu-img:qemu-utils ssh:openssh-client mke2fs:e2fsprogs
 
-$(BIN)/machines/%: hack/build-machine.sh hack/mmdebstrap.sh
-	@hack/build-machine.sh $* $@
+$(BIN)/machines/%: test/e2e/build-machine.sh hack/mmdebstrap.sh
+	@test/e2e/build-machine.sh $* $@
 
 # Programs that build instances.
 .PHONY: node-prerequisites
@@ -376,7 +376,7 @@ upstream-parts: management all-versions $(TOOLS)/kubeadm-control-plane $(TOOLS)/
 	@hack/build-providers.sh $(NATIVE) $(BIN)/manifests $(UPSTREAM_PROGRAMS) control-plane-kubeadm runtime-extension-test-extension
 	@go run ./hack/release --version $(NEXT_RELEASE) --output $(UPSTREAM) --programs $(UPSTREAM)/programs --architectures $(NATIVE) --providers
 	@go run ./node/store images --system $(BIN)/system --extra registry.k8s.io/pause:3.10.1 --output $(UPSTREAM)/images/pods.tar
-	@hack/upstream-flavors.sh $(UPSTREAM) $(NEXT_RELEASE) $(KUBEBUILDER_ASSETS)/kubectl
+	@test/upstream/flavors.sh $(UPSTREAM) $(NEXT_RELEASE) $(KUBEBUILDER_ASSETS)/kubectl
 
 $(UPSTREAM)/specs.test: FORCE
 	@cd test/upstream && $(GO_TEST) -tags e2e -c -o $@ .
@@ -409,8 +409,8 @@ next-release:
 conformance-parts: node-prerequisites $(BIN)/conformance/e2e.test $(BIN)/conformance/images.tar
 	@:
 
-$(BIN)/conformance/e2e.test: $(wildcard test/conformance/suite/*) hack/build-conformance.sh hack/reproducible.sh
-	@hack/build-conformance.sh $(BIN)/conformance && touch $@
+$(BIN)/conformance/e2e.test: $(wildcard test/conformance/suite/*) test/conformance/build.sh hack/reproducible.sh
+	@test/conformance/build.sh $(BIN)/conformance && touch $@
 
 $(BIN)/conformance/system.tar: test/conformance/packages.txt hack/build-system.sh hack/mmdebstrap.sh
 	@PACKAGES=$< hack/build-system.sh $(NATIVE) $@

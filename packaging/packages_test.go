@@ -70,7 +70,7 @@ func (p packing) build(t *testing.T) (said, folder string, err error) {
 		write(t, filepath.Join(output, "sbom", p.name()+kind), kind)
 	}
 
-	script := exec.CommandContext(t.Context(), "../hack/build-archive.sh", p.architecture, p.version, native, programs, output, kubernetesVersion)
+	script := exec.CommandContext(t.Context(), "./archive.sh", p.architecture, p.version, native, programs, output, kubernetesVersion)
 	script.Env = append(os.Environ(), "SOURCE_DATE_EPOCH=86400", "TZ=UTC")
 	all, err := script.CombinedOutput()
 	return string(all), filepath.Join(output, "packages"), err

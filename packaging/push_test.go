@@ -28,7 +28,7 @@ func push(t *testing.T, args ...string) (string, error) {
 	crane, err := filepath.Abs("../bin/tools/crane")
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	NewWithT(t).Expect(crane).To(BeAnExistingFile(), "make test-integration builds it")
-	command := exec.CommandContext(t.Context(), "../hack/push-images.sh", args...)
+	command := exec.CommandContext(t.Context(), "./push.sh", args...)
 	command.Env = append(os.Environ(), "CRANE="+crane)
 	said, err := command.CombinedOutput()
 	return string(said), err

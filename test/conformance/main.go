@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command conformance runs Kubernetes' own conformance tests on a cluster of Foo, stores the result
-// of each, and writes the report in docs/conformance. hack/build-conformance.sh builds the
+// of each, and writes the report in docs/conformance. build.sh builds the
 // unmodified tests from the module of Kubernetes (see the folder suite), and the programs of the
 // images that they use. The images are built from these programs and from Debian packages, and have
 // the names of the originals.

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Writes the flavors of Cluster API's specs, and the same with a KubeadmControlPlane, next to a release
 # of Foo:
-#   hack/upstream-flavors.sh bin/upstream v0.1.1 bin/kubernetes/v1.36.3/kubectl
+#   test/upstream/flavors.sh bin/upstream v0.1.1 bin/kubernetes/v1.36.3/kubectl
 set -euo pipefail
 
 output=$(realpath "$1")
 kubectl=$(realpath "$3")
 release=$output/infrastructure-foo/$2
-cd "$(dirname "$0")/../test/upstream/templates"
+cd "$(dirname "$0")/templates"
 mkdir -p "$output/templates/kubeadm"
 for folder in *; do
   name=$folder

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Builds the disk of a virtual machine as a user of Debian has it, for the stories with the label
 # distribution:
-#   hack/build-machine.sh bookworm bin/machines/bookworm
+#   test/e2e/build-machine.sh bookworm bin/machines/bookworm
 # The folder gets disk.img, vmlinuz and initrd.img. The machine has what README.md requires,
 # and an SSH server. It learns at its start who may log in.
 set -euo pipefail
 
 suite=$1
 output=$2
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 echo "building a machine with Debian $suite: the first time takes about three minutes"
 rm -rf "$output"

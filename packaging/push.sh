@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Pushes the images of a release with their tags, each for all its architectures:
-#   hack/push-images.sh out v0.1.0 registry.example/foo
+#   packaging/push.sh out v0.1.0 registry.example/foo
 # CRANE names the program that pushes. It takes credentials from Docker's configuration.
 set -euo pipefail
 

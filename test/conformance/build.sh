@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Builds Kubernetes' end-to-end tests and the programs of the images that they use:
-#   hack/build-conformance.sh bin/conformance
+#   test/conformance/build.sh bin/conformance
 set -euo pipefail
 
 output=$(realpath -m "$1")
-cd "$(dirname "$0")/../test/conformance/suite"
+cd "$(dirname "$0")/suite"
 . ../../../hack/reproducible.sh
 
 version=$(go list -m -f '{{.Version}}' k8s.io/kubernetes)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Packs the programs of one architecture as an archive, a Debian package and an RPM package:
-#   hack/build-archive.sh arm64 v0.1.0 bin bin/programs/arm64 out v1.36.3...
+#   packaging/archive.sh arm64 v0.1.0 bin bin/programs/arm64 out v1.36.3...
 # bin has programs for this machine and the manifests, bin/programs/arm64 what is packed, and
 # out/sbom the bill of materials. All times in the packages are SOURCE_DATE_EPOCH.
 set -euo pipefail
