@@ -31,8 +31,11 @@ NODE_VERSIONS ?= $(KUBERNETES_VERSION)
 BIN := $(CURDIR)/bin
 NATIVE := $(shell go env GOHOSTARCH)
 TOOLS := $(BIN)/tools
-# The other providers of a management cluster, for this machine's architecture.
-PROVIDERS := $(BIN)/native/$(NATIVE)/providers
+# Where programs are written, and the version that they say: a release has its own.
+OUT := $(BIN)
+FOO_VERSION = $(DEVELOPMENT)
+# cert-manager for this machine's architecture.
+CERT_MANAGER := $(BIN)/native/$(NATIVE)/cert-manager/version
 # What Cluster API's own specs install besides, and what they report.
 UPSTREAM := $(BIN)/upstream
 # Programs, tests and the linter share one setting, so that each package is compiled once. Commits
@@ -47,7 +50,7 @@ endif
 GO_BUILD := go build -ldflags '-s -w'
 # The version of programs that are not built for a release.
 DEVELOPMENT := v0.1.0-dev
-FOO_BUILD := go build -ldflags '-s -w -X k8s.io/component-base/version.gitVersion=$(DEVELOPMENT) -X main.version=$(DEVELOPMENT)'
+FOO_BUILD = go build -ldflags '-s -w -X k8s.io/component-base/version.gitVersion=$(FOO_VERSION) -X main.version=$(FOO_VERSION)'
 # The linter already vets the tests.
 GO_TEST := go test -vet=off
 export KUBEBUILDER_ASSETS := $(BIN)/kubernetes/$(KUBERNETES_VERSION)
@@ -230,17 +233,18 @@ NODE_PARTS = $(if $(strip $(NODE_VERSIONS)),$(ARCHITECTURES:%=$(BIN)/systems/%.t
 ARCHIVE_TOOLS = $(BIN)/foo $(BIN)/foocloud $(BIN)/manifests/.current $(TOOLS)/nfpm
 # A clusterctl repository with all providers of a management cluster, and their images:
 # $(call management,ARCHITECTURE,VERSION,PROGRAMS,OUTPUT)
-management = rm -rf $(4) && go run ./hack/release --version $(2) --output $(4) --programs $(3) --architectures $(1) --providers
+management = rm -rf $(4) && go run ./hack/release --version $(2) --output $(4) --programs $(3) --architectures $(1) \
+	--providers "bootstrap-kubeadm:$(CLUSTER_API) cert-manager:$$(<$(3)/$(1)/cert-manager/version) cluster-api:$(CLUSTER_API)"
+CLUSTER_API = $(shell cd hack/tools && go list -m -f '{{.Version}}' sigs.k8s.io/cluster-api)
 
 .PHONY: release
-release: node-prerequisites ## Write a clusterctl repository of VERSION, images, archives, packages and bills of materials under out/
+release: node-prerequisites $(if $(NODE_PARTS),$(ARCHITECTURES:%=emulate-%)) ## Write a clusterctl repository of VERSION, images, archives, packages and bills of materials under out/
 	@[[ '$(VERSION)' =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.]+)?$$ ]] || { echo "VERSION is '$(VERSION)', want for example VERSION=v0.1.0" >&2; exit 2; }
-	$(if $(NODE_PARTS),@hack/emulate.sh $(ARCHITECTURES); $(MAKE) --no-print-directory $(NODE_PARTS))
-	@for architecture in $(ARCHITECTURES); do \
-		hack/build-programs.sh $$architecture $(BIN)/programs/$$architecture $(VERSION) $(NODE_VERSIONS); \
-		$(if $(strip $(NODE_VERSIONS)),hack/build-store.sh $$architecture $(BIN) $(BIN)/programs/$$architecture $(NODE_VERSIONS); \
-		hack/build-providers.sh $$architecture $(BIN)/manifests $(BIN)/programs/$$architecture;) \
-	done
+	@$(MAKE) --no-print-directory $(NODE_PARTS) $(ARCHITECTURES:%=programs-%)
+	$(if $(NODE_PARTS),@for architecture in $(ARCHITECTURES); do \
+		hack/build-store.sh $$architecture $(BIN) $(BIN)/programs/$$architecture $(NODE_VERSIONS); \
+		hack/build-cert-manager.sh $$architecture $(BIN)/programs/$$architecture/cert-manager; \
+	done)
 	go run ./hack/release --version $(VERSION) --output out --programs $(BIN)/programs --architectures '$(ARCHITECTURES)' \
 		--node-versions '$(NODE_VERSIONS)' --archives
 	$(if $(strip $(NODE_VERSIONS)),@for architecture in $(ARCHITECTURES); do \
@@ -249,6 +253,25 @@ release: node-prerequisites ## Write a clusterctl repository of VERSION, images,
 	done)
 	@hack/sums.sh out
 
+# The same sources and the same Go version build identical programs for everyone, so the user's own settings are ignored.
+RELEASED = manager runtime-extension etcd-snapshot capi-conformance $(if $(NODE_PARTS),foo foocloud foonode runtime/containerd \
+	tools/core tools/kubeadm-bootstrap tools/kubeadm-control-plane tools/clusterctl $(NODE_VERSIONS:%=kubernetes/%/kubernetes))
+.PHONY: programs-amd64 programs-arm64
+programs-amd64 programs-arm64: programs-%:
+	@umask 022 && GOOS=linux GOARCH=$* GOAMD64=v1 GOARM64=v8.0 $(MAKE) --no-print-directory --always-make $(RELEASED:%=$(BIN)/programs/$*/%) \
+		OUT=$(BIN)/programs/$* FOO_VERSION=$(VERSION) CLUSTER_API_FLAGS='-X sigs.k8s.io/cluster-api/version.gitVersion=$(CLUSTER_API)' GOFLAGS='-buildvcs=false -trimpath'
+
+# This machine must run the scripts of Debian packages. Where no service manager runs, nothing has registered the emulator.
+CPU_amd64 = x86_64
+CPU_arm64 = aarch64
+.PHONY: emulate-$(NATIVE)
+emulate-$(NATIVE):
+emulate-%:
+	@[[ -n '$(CPU_$*)' ]] || { echo "ARCHITECTURES has '$*', want amd64 and arm64" >&2; exit 2; }
+	@hack/prerequisites.sh qemu-$(CPU_$*)-static:qemu-user-static update-binfmts:binfmt-support arch-test
+	@arch-test $* >/dev/null || { update-binfmts --enable qemu-$(CPU_$*) && arch-test $* >/dev/null; } || { \
+		echo 'this machine cannot run programs for $*: run update-binfmts --enable qemu-$(CPU_$*) as root on its kernel, or leave the architecture out with ARCHITECTURES=$(NATIVE)' >&2; exit 1; }
+
 .PHONY: push
 push: $(TOOLS)/crane ## Push the images of VERSION under out/ to REGISTRY
 	@[[ -n '$(VERSION)' && -n '$(REGISTRY)' ]] || { echo "VERSION is '$(VERSION)' and REGISTRY is '$(REGISTRY)', want for example VERSION=v0.1.0 REGISTRY=registry.example/foo" >&2; exit 2; }
@@ -256,7 +279,7 @@ push: $(TOOLS)/crane ## Push the images of VERSION under out/ to REGISTRY
 
 # The archive of this machine's architecture, from the programs that are built anyway.
 .PHONY: archive
-archive: programs native $(ARCHIVE_TOOLS) $(TOOLS)/kubeadm-control-plane $(PROVIDERS)
+archive: programs native $(ARCHIVE_TOOLS) $(TOOLS)/kubeadm-control-plane $(CERT_MANAGER)
 	@ln -sfn $(BIN)/foo $(BIN)/foocloud $(BIN)/native/$(NATIVE)/
 	@go run ./hack/release --version $(DEVELOPMENT) --output $(BIN)/archive --programs $(BIN)/native --architectures $(NATIVE) \
 		--node-versions $(KUBERNETES_VERSION) --archives
@@ -303,15 +326,27 @@ programs: node $(BIN)/foonode $(BIN)/foocloud $(BIN)/manager $(BIN)/runtime-exte
 # take seconds each time.
 NODE_SOURCES := $(wildcard node/kubernetes/*.go node/kubernetes/*/*.go node/kubernetes/*.mod) hack/build-node.sh hack/reproducible.sh
 
-$(BIN)/kubernetes/%/kubernetes: $(NODE_SOURCES)
-	@hack/build-node.sh '$*' '$(BIN)/kubernetes/$*'
+$(OUT)/kubernetes/%/kubernetes: $(NODE_SOURCES)
+	@hack/build-node.sh '$*' '$(@D)'
 
 # The operating system of nodes, also used by releases.
 $(BIN)/systems/%.tar: hack/build-system.sh hack/mmdebstrap.sh hack/node-packages.txt
 	@hack/build-system.sh $* $@
 
-$(BIN)/runtime/containerd: $(wildcard $(foreach folder,runtime coredns flannel,node/$(folder)/*.mod node/$(folder)/*.go)) hack/build-runtime.sh hack/reproducible.sh
-	@hack/build-runtime.sh $(BIN)/runtime && touch $@
+# Nodes show the version of containerd. Its shim uses ttrpc only, and one shim stays in memory per pod, so gRPC is left out.
+# Each version of CoreDNS that kubeadm requires has a module file.
+CONTAINERD := github.com/containerd/containerd/v2
+CONTAINERD_TAGS := urfave_cli_no_docs,osusergo,netgo,static_build,no_btrfs,no_devmapper,no_zfs,no_tracing
+CONTAINERD_BUILD = cd node/runtime && version=$$(go list -m -f '{{.Version}}' $(CONTAINERD)) && go build -ldflags \
+	"-s -w -X $(CONTAINERD)/version.Version=$${version\#v} -X $(CONTAINERD)/version.Package=$(CONTAINERD) -X $(CONTAINERD)/version.Revision="
+
+$(OUT)/runtime/containerd: $(wildcard $(foreach folder,runtime coredns flannel,node/$(folder)/*.mod node/$(folder)/*.go))
+	@echo 'building containerd, CoreDNS and flannel: the first time takes about two minutes on 2 cores'
+	@cd node/coredns && for file in *.mod; do version=$$(go list -modfile=$$file -m -f '{{.Version}}' github.com/coredns/coredns); \
+		$(GO_BUILD) -modfile=$$file -o $(@D)/coredns/$$version/coredns .; done
+	@cd node/flannel && $(GO_BUILD) -o $(@D)/flannel/$$(go list -m -f '{{.Version}}' github.com/flannel-io/flannel)/flanneld .
+	@$(CONTAINERD_BUILD) -tags $(CONTAINERD_TAGS),no_grpc -o $(@D)/ $(CONTAINERD)/cmd/containerd-shim-runc-v2
+	@$(CONTAINERD_BUILD) -tags $(CONTAINERD_TAGS) -o $(@D)/ $(CONTAINERD)/cmd/ctr $(CONTAINERD)/cmd/containerd && touch $@
 
 # Instances have the images of all built versions. Running instances keep the system that they were
 # created with.
@@ -326,22 +361,22 @@ $(BIN)/systems/.current: $(BIN)/systems/$(NATIVE).tar $(BIN)/runtime/containerd 
 all-versions: node-prerequisites $(KUBERNETES_VERSIONS:%=$(BIN)/kubernetes/%/kubernetes)
 	@$(MAKE) --no-print-directory $(BIN)/systems/.current
 
-$(BIN)/foonode: FORCE
+$(OUT)/foonode: FORCE
 	@cd node/agent && $(FOO_BUILD) -o $@ .
 
-$(BIN)/manager: FORCE
+$(OUT)/manager: FORCE
 	@$(FOO_BUILD) -o $@ .
 
-$(BIN)/foocloud $(BIN)/runtime-extension $(BIN)/etcd-snapshot $(BIN)/foo: FORCE
+$(OUT)/foocloud $(OUT)/runtime-extension $(OUT)/etcd-snapshot $(OUT)/foo: FORCE
 	@$(FOO_BUILD) -o $@ ./cmd/$(@F)
 
-$(BIN)/capi-conformance: FORCE
-	@cd conformance && go build -o $@ ./cmd/capi-conformance
+$(OUT)/capi-conformance: FORCE
+	@cd conformance && $(FOO_BUILD) -o $@ ./cmd/capi-conformance
 
 # The programs of this machine's architecture, as hack/release expects them.
 .PHONY: native
 native: node $(BIN)/foonode $(BIN)/manager $(BIN)/runtime-extension $(BIN)/etcd-snapshot $(BIN)/capi-conformance
-	@mkdir -p $(BIN)/native/$(NATIVE) && ln -sfn $(filter $(BIN)/%,$^) $(BIN)/kubernetes $(BIN)/system $(BIN)/native/$(NATIVE)/
+	@mkdir -p $(BIN)/native/$(NATIVE) && ln -sfn $(filter $(BIN)/%,$^) $(BIN)/kubernetes $(BIN)/system $(TOOLS) $(BIN)/native/$(NATIVE)/
 
 .PHONY: images
 images: native ## Write the images for this machine's architecture under bin/images
@@ -356,13 +391,11 @@ node-images: all-versions native
 
 # What a management cluster with Pods consists of: a clusterctl repository, and images.
 .PHONY: management
-management: programs native $(PROVIDERS) ## Build what `foo quickstart --management` installs
+management: programs native $(CERT_MANAGER) ## Build what `foo quickstart --management` installs
 	@$(call management,$(NATIVE),v0.1.0,$(BIN)/native,$(BIN)/management)
 
-$(PROVIDERS): hack/tools/cert-manager.mod hack/build-cert-manager.sh hack/build-providers.sh hack/reproducible.sh \
-		$(TOOLS)/core $(TOOLS)/kubeadm-bootstrap $(BIN)/manifests/.current
-	@mkdir -p $(BIN)/native/$(NATIVE) && ln -sfn $(TOOLS) $(BIN)/native/$(NATIVE)/
-	@hack/build-providers.sh $(NATIVE) $(BIN)/manifests $(BIN)/native/$(NATIVE) && touch $@
+$(CERT_MANAGER): hack/tools/cert-manager.mod hack/build-cert-manager.sh hack/reproducible.sh
+	@hack/build-cert-manager.sh $(NATIVE) $(@D)
 
 # What Cluster API's specs need besides: more providers, a newer version of Foo, the image of their Pods, and flavors.
 # The specs read every control plane's spec as that of a KubeadmControlPlane.
@@ -372,9 +405,10 @@ UPSTREAM_PROGRAMS := $(UPSTREAM)/programs/$(NATIVE)
 upstream-parts: management all-versions $(TOOLS)/kubeadm-control-plane $(TOOLS)/test-extension
 	@mkdir -p $(UPSTREAM_PROGRAMS) $(UPSTREAM)/images
 	@ln -sfn $(BIN)/manager $(BIN)/runtime-extension $(BIN)/etcd-snapshot $(TOOLS) $(UPSTREAM_PROGRAMS)/
-	@hack/build-manifests.sh $(BIN)/manifests $(KUBEBUILDER_ASSETS)/kubectl test-extension
-	@hack/build-providers.sh $(NATIVE) $(BIN)/manifests $(UPSTREAM_PROGRAMS) control-plane-kubeadm runtime-extension-test-extension
-	@go run ./hack/release --version $(NEXT_RELEASE) --output $(UPSTREAM) --programs $(UPSTREAM)/programs --architectures $(NATIVE) --providers
+	@$(call kustomize,runtime-extension-test-extension/runtime-extension,$(call module,test/upstream/go.mod,/test)/extension/config/default)
+	@install -m 0644 $(call module,go.mod)/metadata.yaml $(BIN)/manifests/runtime-extension-test-extension
+	@go run ./hack/release --version $(NEXT_RELEASE) --output $(UPSTREAM) --programs $(UPSTREAM)/programs --architectures $(NATIVE) \
+		--providers 'control-plane-kubeadm:$(CLUSTER_API) runtime-extension-test-extension:$(CLUSTER_API)'
 	@go run ./node/store images --system $(BIN)/system --extra registry.k8s.io/pause:3.10.1 --output $(UPSTREAM)/images/pods.tar
 	@test/upstream/flavors.sh $(UPSTREAM) $(NEXT_RELEASE) $(KUBEBUILDER_ASSETS)/kubectl
 
@@ -385,11 +419,24 @@ $(UPSTREAM)/specs.test: FORCE
 capi: $(TOOLS)/core $(TOOLS)/kubeadm-bootstrap $(TOOLS)/clusterctl $(BIN)/manifests/.current
 	@:
 
-$(BIN)/manifests/.current: go.mod hack/build-manifests.sh $(wildcard config/*/*.yaml config/*/*/*.yaml config/*/*/*/*.yaml) | $(KUBEBUILDER_ASSETS)/kubernetes
-	@hack/build-manifests.sh $(BIN)/manifests $(KUBEBUILDER_ASSETS)/kubectl && touch $@
+# Components are named as in a clusterctl repository: $(call kustomize,PROVIDER/TYPE,FOLDER). Those of Cluster API come from
+# the module that the programs are built from, so they have its version: $(call module,MODULE FILE,PART).
+kustomize = mkdir -p $(dir $(BIN)/manifests/$(1)) && $(KUBEBUILDER_ASSETS)/kubectl kustomize $(2) > $(BIN)/manifests/$(1)-components.yaml
+module = $(shell cd $(dir $(1)) && go mod download -modfile=$(notdir $(1)) sigs.k8s.io/cluster-api$(2) && \
+	go list -modfile=$(notdir $(1)) -m -f '{{.Dir}}' sigs.k8s.io/cluster-api$(2))
 
-$(BIN)/manifests/infrastructure-in-memory/infrastructure-components.yaml: hack/tools/inmemory.mod hack/build-manifests.sh | $(KUBEBUILDER_ASSETS)/kubernetes
-	@hack/build-manifests.sh $(BIN)/manifests $(KUBEBUILDER_ASSETS)/kubectl in-memory
+# All of Foo for one manager that runs both providers, and each provider alone.
+$(BIN)/manifests/.current: go.mod $(wildcard config/*/*.yaml config/*/*/*.yaml config/*/*/*/*.yaml) | $(KUBEBUILDER_ASSETS)/kubernetes
+	@$(call kustomize,foo/foo,config/default)
+	@$(foreach type,control-plane infrastructure runtime-extension,$(call kustomize,$(type)-foo/$(type),config/$(type));)
+	@install -m 0644 config/extensionconfig/extensionconfig.yaml $(BIN)/manifests/runtime-extension-foo
+	@$(call kustomize,cluster-api/core,$(call module,go.mod)/core/config/default)
+	@$(foreach type,bootstrap control-plane,$(call kustomize,$(type)-kubeadm/$(type),$(call module,go.mod)/$(subst -,,$(type))/kubeadm/config/default);)
+	@for provider in cluster-api bootstrap-kubeadm control-plane-kubeadm; do install -m 0644 $(call module,go.mod)/metadata.yaml $(@D)/$$provider; done
+	@touch $@
+
+$(BIN)/manifests/infrastructure-in-memory/infrastructure-components.yaml: hack/tools/inmemory.mod | $(KUBEBUILDER_ASSETS)/kubernetes
+	@$(call kustomize,infrastructure-in-memory/infrastructure,$(call module,$<,/test)/infrastructure/docker/config/default)
 
 $(BIN)/e2e.test: FORCE
 	@$(GO_TEST) -tags e2e -c -o $@ ./test/e2e
@@ -427,17 +474,17 @@ kubeadm-control-plane in-memory-provider: %: $(TOOLS)/%
 
 TOOL_BUILD = @cd hack/tools && echo 'building $(@F)' && $(GO_BUILD)
 
-$(TOOLS)/core: hack/tools/go.mod
-	$(TOOL_BUILD) -o $@ sigs.k8s.io/cluster-api/core
+# A release of Cluster API says its version.
+CLUSTER_API_BUILD = @cd hack/tools && echo 'building $(@F)' && go build -ldflags '-s -w $(CLUSTER_API_FLAGS)' -o $@ sigs.k8s.io/cluster-api
 
-$(TOOLS)/kubeadm-bootstrap: hack/tools/go.mod
-	$(TOOL_BUILD) -o $@ sigs.k8s.io/cluster-api/bootstrap/kubeadm
+$(OUT)/tools/core: hack/tools/go.mod
+	$(CLUSTER_API_BUILD)/core
 
-$(TOOLS)/kubeadm-control-plane: hack/tools/go.mod
-	$(TOOL_BUILD) -o $@ sigs.k8s.io/cluster-api/controlplane/kubeadm
+$(OUT)/tools/clusterctl: hack/tools/go.mod
+	$(CLUSTER_API_BUILD)/cmd/clusterctl
 
-$(TOOLS)/clusterctl: hack/tools/go.mod
-	$(TOOL_BUILD) -o $@ sigs.k8s.io/cluster-api/cmd/clusterctl
+$(OUT)/tools/kubeadm-bootstrap $(OUT)/tools/kubeadm-control-plane: $(OUT)/tools/kubeadm-%: hack/tools/go.mod
+	$(CLUSTER_API_BUILD)/$(subst -,,$*)/kubeadm
 
 $(TOOLS)/test-extension: test/upstream/go.mod
 	@cd test/upstream && echo 'building $(@F)' && $(GO_BUILD) -o $@ sigs.k8s.io/cluster-api/test/extension

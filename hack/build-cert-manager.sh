@@ -24,10 +24,7 @@ trap 'rm -rf "$chart"' EXIT
 module=$(go list -modfile=cert-manager.mod -m -f '{{.Dir}}' $package)
 cp -R --no-preserve=mode "$module/deploy/charts/cert-manager/." "$chart"
 sed -E "s/^(version|appVersion): .*/\1: $version/" "$chart/Chart.template.yaml" > "$chart/Chart.yaml"
-for crd in "$module"/deploy/crds/*.yaml; do
-  echo '---'
-  cat "$crd"
-done > "$chart/templates/crds.yaml"
+awk 'FNR == 1 {print "---"} {print}' "$module"/deploy/crds/*.yaml > "$chart/templates/crds.yaml"
 go run -modfile=cert-manager.mod helm.sh/helm/v3/cmd/helm template cert-manager "$chart" --namespace cert-manager --kube-version 1.26 \
   --set creator=static --set startupapicheck.enabled=false > "$chart/cert-manager.yaml"
 cat "$module/deploy/manifests/namespace.yaml" "$chart/cert-manager.yaml" > "$output/cert-manager.yaml"

@@ -9,10 +9,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
-	"strings"
 
-	"github.com/blang/semver/v4"
+	utilversion "k8s.io/apimachinery/pkg/util/version"
 	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
 	"sigs.k8s.io/yaml"
 
@@ -26,24 +24,16 @@ const configurationFile = "clusterctl.yaml"
 // provider is one of the providers in a release.
 type provider struct {
 	kind clusterctlv1.ProviderType
-	// title names the provider in a sentence; kustomization is the folder of its components.
-	title, kustomization string
-	// program is what it runs.
-	program string
-	// others are programs whose images its flags name, by the variable that can name a mirror.
-	others map[string]string
+	// title names the provider in a sentence; kustomization is the folder of its components; program
+	// is what it runs.
+	title, kustomization, program string
 }
 
-var providers = []provider{{
-	kind: clusterctlv1.ControlPlaneProviderType, title: "control plane provider", kustomization: "config/control-plane",
-	program: managerProgram,
-}, {
-	kind: clusterctlv1.InfrastructureProviderType, title: "infrastructure provider", kustomization: "config/infrastructure",
-	program: managerProgram,
-}, {
-	kind: clusterctlv1.RuntimeExtensionProviderType, title: "runtime extension", kustomization: "config/runtime-extension",
-	program: extensionProgram, others: map[string]string{"FOO_ETCD_SNAPSHOT_IMAGE": snapshotProgram},
-}}
+var providers = []provider{
+	{clusterctlv1.ControlPlaneProviderType, "control plane provider", "config/control-plane", managerProgram},
+	{clusterctlv1.InfrastructureProviderType, "infrastructure provider", "config/infrastructure", managerProgram},
+	{clusterctlv1.RuntimeExtensionProviderType, "runtime extension", "config/runtime-extension", extensionProgram},
+}
 
 func (p provider) at(version string) repository.Provider {
 	return repository.Provider{Name: "foo", Type: p.kind, Version: version}
@@ -65,14 +55,12 @@ func build(sources, version string) (repository.Files, error) {
 		if files[at.ComponentsFile()], err = components(sources, provider, version); err != nil {
 			return nil, err
 		}
-		if provider.kind == clusterctlv1.RuntimeExtensionProviderType {
-			// clusterctl would leave it behind when it deletes the components, and clusters could no
-			// longer be changed or deleted.
-			const extensionConfig = "extensionconfig.yaml"
-			if files[path.Join(at.Dir(), extensionConfig)], err = os.ReadFile(filepath.Join(sources, "config/extensionconfig", extensionConfig)); err != nil {
-				return nil, err
-			}
-		}
+	}
+	// clusterctl would leave it behind when it deletes the components, and clusters could no longer be
+	// changed or deleted.
+	config := path.Join(providers[2].at(version).Dir(), "extensionconfig.yaml")
+	if files[config], err = os.ReadFile(filepath.Join(sources, "config/extensionconfig/extensionconfig.yaml")); err != nil {
+		return nil, err
 	}
 	// clusterctl looks for them in the repository of the infrastructure provider only.
 	all, err := flavors.Build()
@@ -93,8 +81,8 @@ func components(sources string, provider provider, version string) ([]byte, erro
 		return nil, fmt.Errorf("%s: %w", provider.title, err)
 	}
 	images := map[string]string{provider.program: imageRepository + provider.program + ":" + version}
-	for variable, program := range provider.others {
-		images[program] = fmt.Sprintf("${%s:=%s%s:%s}", variable, imageRepository, program, version)
+	if provider.program == extensionProgram {
+		images[snapshotProgram] = "${FOO_ETCD_SNAPSHOT_IMAGE:=" + imageRepository + snapshotProgram + ":" + version + "}"
 	}
 	for program, published := range images {
 		image := []byte("foo-" + program + ":unreleased")
@@ -111,18 +99,15 @@ func components(sources string, provider provider, version string) ([]byte, erro
 // checkVersion returns an error unless clusterctl accepts the version: a semantic version with a
 // leading v, in a release series of the metadata.
 func checkVersion(version string, metadata []byte) error {
-	number, prefixed := strings.CutPrefix(version, "v")
-	parsed, err := semver.Parse(number)
-	if !prefixed || err != nil || len(parsed.Build) > 0 {
+	parsed, err := utilversion.ParseSemantic(version)
+	if err != nil || version != "v"+parsed.String() || parsed.BuildMetadata() != "" {
 		return fmt.Errorf("version %q: want v<major>.<minor>.<patch>, or with a pre-release, for example v0.1.0 or v0.1.0-rc.1", version)
 	}
 	known := clusterctlv1.Metadata{}
 	if err := yaml.UnmarshalStrict(metadata, &known); err != nil {
 		return fmt.Errorf("metadata.yaml: %w", err)
 	}
-	if !slices.ContainsFunc(known.ReleaseSeries, func(series clusterctlv1.ReleaseSeries) bool {
-		return uint64(series.Major) == parsed.Major && uint64(series.Minor) == parsed.Minor
-	}) {
+	if known.GetReleaseSeriesForVersion(parsed) == nil {
 		return fmt.Errorf("version %q belongs to no release series in metadata.yaml: first add the series with its contract", version)
 	}
 	return nil

@@ -14,8 +14,10 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
+	"log"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,28 +27,29 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/repository"
 )
 
-func main() {
-	var r release
-	var architectures, nodes string
-	flag.StringVar(&r.version, "version", "", "version to release, for example v0.1.0; its release series must be in metadata.yaml")
-	flag.StringVar(&r.output, "output", "out", "folder to write to")
-	flag.StringVar(&r.images.programs, "programs", "", "folder with the programs of the images, as `make release` fills it; without it, no images are made")
-	flag.StringVar(&architectures, "architectures", "amd64 arm64", "architectures of the images, separated by spaces")
-	flag.StringVar(&nodes, "node-versions", "", "Kubernetes versions that nodes have an image with, separated by spaces")
-	flag.BoolVar(&r.images.archives, "archives", false, "also write the bill of materials of each architecture's archive, if nodes have images")
-	flag.BoolVar(&r.images.providers, "providers", false, "also write the other providers of a management cluster, with their images")
-	flag.Parse()
-	r.sources, r.images.architectures, r.images.nodes = ".", strings.Fields(architectures), strings.Fields(nodes)
-	if err := run(r); err != nil {
-		fmt.Fprintln(os.Stderr, "release:", err)
-		os.Exit(1)
-	}
-}
-
 // release says what to write: a version of the sources in a folder, with images.
 type release struct {
 	sources, version, output string
 	images                   images
+}
+
+func main() {
+	log.SetFlags(0)
+	r := release{sources: ".", images: images{manifests: "bin/manifests", architectures: []string{"amd64", "arm64"}}}
+	words := func(name, usage string, to *[]string) {
+		flag.Func(name, usage+", separated by spaces", func(value string) error { *to = strings.Fields(value); return nil })
+	}
+	flag.StringVar(&r.version, "version", "", "version to release, for example v0.1.0; its release series must be in metadata.yaml")
+	flag.StringVar(&r.output, "output", "out", "folder to write to")
+	flag.StringVar(&r.images.programs, "programs", "", "folder with the programs of the images, as `make release` fills it; without it, no images are made")
+	words("architectures", "architectures of the images, all by default", &r.images.architectures)
+	words("node-versions", "Kubernetes versions that nodes have an image with", &r.images.nodes)
+	words("providers", "also write these providers of a management cluster as name:version, with their images", &r.images.providers)
+	flag.BoolVar(&r.images.archives, "archives", false, "also write the bill of materials of each architecture's archive, if nodes have images")
+	flag.Parse()
+	if err := run(r); err != nil {
+		log.Fatalf("release: %v", err)
+	}
 }
 
 // run writes a version of the sources. It writes nothing if any of it cannot be made.
@@ -68,29 +71,17 @@ func run(r release) error {
 	for _, provider := range providers {
 		all = append(all, provider.at(r.version))
 	}
-	configuration, err := yaml.Marshal(repository.Configuration(root, all...))
-	if err != nil {
+	if published[configurationFile], err = yaml.Marshal(repository.Configuration(root, all...)); err != nil {
 		return err
 	}
-	if err := removeOld(root, r.version); err != nil {
-		return fmt.Errorf("remove the earlier build: %w", err)
-	}
-	published[configurationFile] = configuration
-	return published.Write(root)
-}
-
-// removeOld removes what an earlier run wrote for the version.
-func removeOld(root, version string) error {
-	for _, pattern := range []string{"*-foo/" + version, "images/*-" + version + ".tar", "sbom/*-" + version + "-*", "packages/foo-" + version + "-linux-*"} {
-		old, err := filepath.Glob(filepath.Join(root, pattern))
-		if err != nil {
-			return err
-		}
+	for _, earlier := range []string{"*-foo/" + r.version, "images/*-" + r.version + ".tar", "sbom/*-" + r.version + "-*", "packages/foo-" + r.version + "-linux-*"} {
+		old, err := filepath.Glob(filepath.Join(root, earlier))
 		for _, path := range old {
-			if err := os.RemoveAll(path); err != nil {
-				return err
-			}
+			err = errors.Join(err, os.RemoveAll(path))
+		}
+		if err != nil {
+			return fmt.Errorf("remove the earlier build: %w", err)
 		}
 	}
-	return nil
+	return published.Write(root)
 }

@@ -34,7 +34,6 @@ func programsFolder(t *testing.T) string {
 			"manager", "runtime-extension", "etcd-snapshot", "capi-conformance", "foonode", "kubernetes/v1.36.3/kubernetes", "kubernetes/v1.35.4/kubernetes",
 			"system/opt/foo/runtime/bin/containerd", "foo", "foocloud", "tools/clusterctl", "tools/core", "tools/kubeadm-bootstrap", "tools/kubeadm-control-plane",
 			"cert-manager/cert-manager-controller", "cert-manager/cert-manager-webhook", "cert-manager/cert-manager-cainjector",
-			"providers/programs/big-controller", "providers/programs/small-controller",
 		} {
 			path := filepath.Join(folder, architecture, name)
 			g.Expect(os.MkdirAll(filepath.Dir(path), 0o700)).To(Succeed())
@@ -83,21 +82,33 @@ func TestReleaseWithImages(t *testing.T) {
 // A management cluster is installed from the folder alone: it has each image that the manifests name.
 func TestReleaseWithProviders(t *testing.T) {
 	g := NewWithT(t)
-	made := images{programs: programsFolder(t), architectures: []string{"amd64"}, providers: true}
-	manifest := filepath.Join(made.programs, "amd64/providers/repository/big/v1.2.3/core-components.yaml")
-	g.Expect(os.MkdirAll(filepath.Dir(manifest), 0o700)).To(Succeed())
-	content := []byte("kind: Deployment\n  image: registry.example/big/big-controller:v1.2.3\n        image: \"registry.example/small-controller:v1\"\n")
-	g.Expect(os.WriteFile(manifest, content, 0o600)).To(Succeed())
+	made := images{
+		programs: programsFolder(t), manifests: t.TempDir(), architectures: []string{"amd64"}, providers: []string{"cluster-api:v1.2.3", "cert-manager:v1.0.0"},
+	}
+	write := func(path, content string) {
+		g.Expect(os.MkdirAll(filepath.Dir(path), 0o700)).To(Succeed())
+		g.Expect(os.WriteFile(path, []byte(content), 0o600)).To(Succeed())
+	}
+	write(filepath.Join(made.manifests, "cluster-api/metadata.yaml"), "kind: Metadata\n")
+	write(filepath.Join(made.manifests, "cluster-api/core-components.yaml"),
+		"kind: Deployment\n  image: gcr.io/k8s-staging-cluster-api/cluster-api-controller:main\n  imagePullPolicy: Always\n")
+	write(filepath.Join(made.programs, "amd64/cert-manager/cert-manager.yaml"), "        image: \"registry.example/cert-manager-webhook:v1\"\n")
 	files := repository.Files{}
 	g.Expect(made.add(files, version)).To(Succeed())
-	g.Expect(files).To(And(HaveKey("images/manager-v0.1.0.tar"), HaveKeyWithValue("big/v1.2.3/core-components.yaml", content)))
+	g.Expect(files).To(And(HaveKey("images/manager-v0.1.0.tar"), Not(HaveKey("images/capi-conformance-v0.1.0.tar")), HaveKey("cluster-api/v1.2.3/metadata.yaml"),
+		HaveKey("cert-manager/v1.0.0/cert-manager.yaml")))
+	g.Expect(string(files["cluster-api/v1.2.3/core-components.yaml"])).To(Equal(
+		"kind: Deployment\n  image: registry.k8s.io/cluster-api/cluster-api-controller:v1.2.3\n  imagePullPolicy: IfNotPresent\n"))
 	g.Expect(string(files["images/providers.tar"])).To(And(
-		ContainSubstring(`"registry.example/big/big-controller:v1.2.3"`), ContainSubstring(`"registry.example/small-controller:v1"`)))
+		ContainSubstring(`"registry.k8s.io/cluster-api/cluster-api-controller:v1.2.3"`), ContainSubstring(`"registry.example/cert-manager-webhook:v1"`)))
 
-	g.Expect(os.Remove(filepath.Join(made.programs, "amd64/providers/programs/big-controller"))).To(Succeed())
-	g.Expect(made.add(files, version)).To(MatchError(ContainSubstring("big-controller: no such file")))
-	g.Expect(os.RemoveAll(filepath.Join(made.programs, "amd64/providers"))).To(Succeed())
-	g.Expect(made.add(files, version)).To(MatchError(ContainSubstring("make management or make release builds them")))
+	for _, provider := range []string{"cluster-api", "bootstrap-kubeadm:v1.2.3"} {
+		made.providers = []string{provider}
+		g.Expect(made.add(files, version)).To(MatchError(ContainSubstring(`provider "` + provider + `": want a name and version, and manifests in `)))
+	}
+	made.providers = []string{"cert-manager:v1.0.0"}
+	g.Expect(os.Remove(filepath.Join(made.programs, "amd64/cert-manager/cert-manager-webhook"))).To(Succeed())
+	g.Expect(made.add(files, version)).To(MatchError(ContainSubstring("cert-manager-webhook: no such file")))
 }
 
 func decodeBill(g *WithT, content []byte) *cyclonedx.BOM {
