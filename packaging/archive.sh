@@ -12,6 +12,7 @@ programs=$(realpath "$4")
 output=$(realpath -m "$5")
 shift 5
 cd "$(dirname "$0")/.."
+# shellcheck disable=SC1091 # it only sets variables
 . hack/reproducible.sh
 
 echo "packing Foo $version with Kubernetes $* ($architecture)"
