@@ -98,7 +98,7 @@ background. Further clusters share it. They all keep running when this command h
 	})
 	addKubeconfigFlag(command, &kubeconfig)
 	addClusterFlags(command, &config)
-	addCloudFlags(command, &config)
+	addSharedCloudFlags(command, &config)
 	return command
 }
 
@@ -189,7 +189,7 @@ clusters.`,
 		},
 	}
 	addStateFlag(command, &config)
-	addCloudFlags(command, &config)
+	addSharedCloudFlags(command, &config)
 	return command
 }
 

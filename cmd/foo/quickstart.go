@@ -132,6 +132,17 @@ func addCloudFlags(command *cobra.Command, config *quickstart.Config) {
 	flags.DurationVar(&config.Timeout, "timeout", defaultTimeout, "how long the programs may take to start, and then how long a cluster may take to become available")
 }
 
+// addSharedCloudFlags adds them to a command that uses the management cluster that there is, if any.
+func addSharedCloudFlags(command *cobra.Command, config *quickstart.Config) {
+	addCloudFlags(command, config)
+	config.Given = command.Flags().Changed
+	for flag, when := range map[string]string{
+		"bridge": "for a new management cluster", "network": "for a new management cluster", "cloud-config": "for a management cluster that does not run",
+	} {
+		command.Flags().Lookup(flag).Usage += "; only " + when
+	}
+}
+
 // newQuickstartDeleteCommand returns the command that removes what --keep or a killed quickstart left behind.
 func newQuickstartDeleteCommand() *cobra.Command {
 	config := quickstart.Config{BinDir: binDir(), StateDir: quickstartState}

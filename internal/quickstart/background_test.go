@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -22,6 +23,32 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
+
+// The program that is started in the background is this one, which does not run its tests again then.
+func TestMain(m *testing.M) {
+	if slices.Contains(os.Args, "--background") {
+		fmt.Println("FAILED: it took too long")
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// built returns a configuration whose programs exist. Its cloud finds nothing wrong with the machine.
+func built(t *testing.T) Config {
+	t.Helper()
+	config := validConfig(filepath.Join(t.TempDir(), "state"))
+	config.BinDir, config.Bridge = t.TempDir(), "foo-unit-test"
+	files := []string{config.kubernetes("kubernetes"), config.program("foonode"), config.program("foocloud"), config.program("tools/clusterctl")}
+	for _, provider := range config.providers() {
+		files = append(files, provider.Program, provider.Components)
+	}
+	g := NewWithT(t)
+	for _, file := range files {
+		g.Expect(os.MkdirAll(filepath.Dir(file), 0o700)).To(Succeed())
+		g.Expect(os.WriteFile(file, []byte("#!/bin/sh\n"), 0o700)).To(Succeed())
+	}
+	return config
+}
 
 func TestOwnerOfAStateFolder(t *testing.T) {
 	g := NewWithT(t)
@@ -77,6 +104,31 @@ func TestWaitUp(t *testing.T) {
 	g.Expect(config.waitUp(t.Context(), nil, show)).To(Succeed())
 }
 
+// What runs in the background has the same timeout, which ends later, and explains what took too long.
+func TestStartThatTakesTooLong(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can start a management cluster")
+	}
+	g := NewWithT(t)
+	config := built(t)
+	config.Timeout = time.Nanosecond
+	var out bytes.Buffer
+	var reported *ReportedError
+	err := config.start(t.Context(), &out)
+	g.Expect(errors.As(err, &reported)).To(BeTrue(), "%v", err)
+	g.Expect(reported).To(MatchError("the process in the background ended: exit status 1"))
+	g.Expect(reported.Advice).To(Equal("its output is in " + filepath.Join(config.StateDir, backgroundLog)))
+	g.Expect(out.String()).To(Equal("FAILED: it took too long\n"))
+
+	state, err := openState(config)
+	g.Expect(err).NotTo(HaveOccurred())
+	defer state.close()
+	err = config.start(t.Context(), &out)
+	g.Expect(errors.As(err, &reported)).To(BeTrue(), "%v", err)
+	g.Expect(reported).To(MatchError("the management cluster is not up after 1ns"))
+	g.Expect(reported.Advice).To(Equal("the logs are in " + config.logDir()))
+}
+
 // A command that looks for the owner at the same moment must not keep a start from locking.
 func TestLookingForTheOwnerDoesNotDisturbAStart(t *testing.T) {
 	g := NewWithT(t)
@@ -109,7 +161,7 @@ func (c cancelling) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// The test program knows no flag --background, says so and ends.
+// The program in the background says something and ends.
 func TestInterruptWhileTheBackgroundEnds(t *testing.T) {
 	g := NewWithT(t)
 	for range 10 {
@@ -289,6 +341,28 @@ func TestManagementClusterThatDoesNotAnswer(t *testing.T) {
 	_, err = ListClusters(t.Context(), config)
 	g.Expect(err).To(MatchError(errStarting))
 	g.Expect(DeleteCluster(t.Context(), config, io.Discard)).To(MatchError(errStarting))
+}
+
+// The flags of the cloud do not change a management cluster that there is.
+func TestStartRefusesOtherFlags(t *testing.T) {
+	g := NewWithT(t)
+	config := validConfig(t.TempDir())
+	config.CloudConfig = "/etc/foo/cloud.yaml"
+	state, err := openState(config)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(os.Mkdir(config.cloudDir(), 0o700)).To(Succeed())
+	g.Expect(os.WriteFile(config.environmentFile(), nil, 0o600)).To(Succeed())
+	given := map[string]bool{"network": true, "bridge": true, "cloud-config": true}
+	config.Given = func(flag string) bool { return given[flag] }
+	g.Expect(config.start(t.Context(), io.Discard)).To(Succeed(), "it has all of them")
+
+	const says = "--network 10.78.0.0/16: the management cluster has 10.77.0.0/16; leave the flag out, or use another --state-dir\n" +
+		"--bridge foo1: the management cluster has foo0; leave the flag out, or use another --state-dir"
+	config.Network, config.Bridge, config.CloudConfig = "10.78.0.0/16", "foo1", "/etc/foo/other.yaml"
+	g.Expect(config.start(t.Context(), io.Discard)).To(And(Satisfy(IsInvalid), MatchError(says+
+		"\n--cloud-config /etc/foo/other.yaml: the management cluster has /etc/foo/cloud.yaml; leave the flag out, or use another --state-dir")))
+	state.close()
+	g.Expect(config.start(t.Context(), io.Discard)).To(And(Satisfy(IsInvalid), MatchError(says)), "the configuration may change while it does not run")
 }
 
 // Whoever starts the management cluster again need not repeat the cloud's configuration.

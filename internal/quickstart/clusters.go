@@ -28,7 +28,8 @@ const DefaultStateDir = "/var/lib/foo"
 
 // Up starts the management cluster, the cloud and the providers in the background, unless they run
 // already, and returns once they are up. A kept state keeps its network, and the cloud's configuration
-// unless there is another.
+// unless there is another. It returns an InvalidError if the user wants what the management cluster
+// does not have.
 func Up(ctx context.Context, config Config, out io.Writer) error {
 	if err := config.validate(); err != nil {
 		return err
@@ -69,21 +70,23 @@ func (c Config) abandon(ctx context.Context) error {
 
 func (c Config) start(ctx context.Context, out io.Writer) error {
 	config := c
-	ctx, cancel := context.WithTimeoutCause(ctx, config.Timeout, fmt.Errorf("the management cluster is not up after %s", config.Timeout))
-	defer cancel()
 	pid, err := config.owner()
 	if err != nil {
 		return err
 	}
 	if pid != 0 {
-		return config.waitUp(ctx, nil, func() {})
+		return config.waitForOther(ctx)
 	}
 	if built := config.builtVersions(); len(built) > 0 {
 		config.KubernetesVersion = built[len(built)-1]
 	}
 	// It belongs to no single cluster.
 	config.ClusterName, config.Namespace = "demo", metav1.NamespaceDefault
-	config.Resume = config.kept()
+	if config.Resume = config.kept(); config.Resume {
+		if err := config.refuseOther("network", "bridge"); err != nil {
+			return err
+		}
+	}
 	if err := config.Complete(func(flag string) bool { return flag == "cloud-config" && c.CloudConfig != "" }); err != nil {
 		return err
 	}
@@ -91,6 +94,18 @@ func (c Config) start(ctx context.Context, out io.Writer) error {
 		return invalid("%s has a management cluster with Pods; start it with: %s", c.StateDir, c.startCommand())
 	}
 	return Detach(ctx, config, config.managementArguments(), out)
+}
+
+// waitForOther waits until the management cluster is up that another process starts or has started.
+func (c Config) waitForOther(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, c.Timeout, &ReportedError{
+		Err: fmt.Errorf("the management cluster is not up after %s", c.Timeout), Advice: "the logs are in " + c.logDir(),
+	})
+	defer cancel()
+	if err := c.waitUp(ctx, nil, func() {}); err != nil {
+		return err
+	}
+	return c.refuseOther("network", "bridge", "cloud-config")
 }
 
 // validate checks what all commands that create something need.

@@ -74,6 +74,8 @@ type Config struct {
 	CloudListen string
 	// Background means that no user watches the output; it is in a file.
 	Background bool
+	// Given reports whether the user has given a flag; nil if there are no flags.
+	Given func(flag string) bool
 	// UserNamespaces says whether instances get user namespaces: off, auto or on; off if empty.
 	UserNamespaces string
 }

@@ -4,6 +4,7 @@
 package quickstart
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -69,6 +70,28 @@ func (c *Config) Complete(given func(flag string) bool) (err error) {
 		c.CloudConfig, err = filepath.Abs(c.CloudConfig)
 	}
 	return err
+}
+
+// refuseOther returns an InvalidError if the user has given values of these flags that are not those of
+// the kept state.
+func (c Config) refuseOther(flags ...string) error {
+	kept, err := readSettings(c.StateDir)
+	if err != nil || c.Given == nil {
+		return err
+	}
+	if err := c.Complete(c.Given); err != nil {
+		return err
+	}
+	values := map[string]struct{ wanted, kept string }{
+		"network": {c.Network, kept.Network}, "bridge": {c.Bridge, kept.Bridge}, "cloud-config": {c.CloudConfig, kept.CloudConfig},
+	}
+	var wrong problems
+	for _, flag := range flags {
+		if value := values[flag]; c.Given(flag) && value.wanted != value.kept {
+			wrong.add("--%s %s: the management cluster has %s; leave the flag out, or use another --state-dir", flag, value.wanted, cmp.Or(value.kept, "none"))
+		}
+	}
+	return wrong.err()
 }
 
 func (c *Config) recall(kept settings, given func(flag string) bool) {
