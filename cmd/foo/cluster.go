@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -29,7 +28,7 @@ import (
 // newConfig returns the configuration of commands about clusters.
 func newConfig() quickstart.Config {
 	return quickstart.Config{
-		KubernetesVersion: defaultVersion, ClusterName: "demo", Namespace: metav1.NamespaceDefault, BinDir: binDir(),
+		KubernetesVersion: defaultVersion, ClusterName: "demo", Namespace: metav1.NamespaceDefault, BinDir: cli.ProgramDir(),
 		ControlPlaneMachineCount: 1, StateDir: quickstart.DefaultStateDir, Bridge: defaultBridge, Network: defaultNetwork, Timeout: defaultTimeout,
 	}
 }
@@ -89,17 +88,27 @@ background. Further clusters share it. They all keep running when this command h
 			return err
 		}
 		if err := quickstart.AddKubeconfig(ctx, config, files, out); err != nil {
-			return fmt.Errorf("cluster %s is ready, but not in your kubeconfig: %w; solve that, and run: %s", config.ClusterName, err, config.Command("kubeconfig"))
+			return notAdded(ctx, config, err)
 		}
 		// The cluster is ready even if nobody reads this.
-		_, _ = fmt.Fprintf(out, "\nCluster %s is ready after %s.\n\n  kubectl --context %s get nodes\n  %s\n",
-			config.ClusterName, time.Since(began).Round(time.Second), config.Context(), config.DeleteCommand())
+		_, _ = fmt.Fprintf(out, "\nCluster %s is ready after %s.\n\n  %s --context %s get nodes\n  %s\n",
+			config.ClusterName, time.Since(began).Round(time.Second), config.Kubectl(), config.Context(), config.DeleteCommand())
 		return nil
 	})
 	addKubeconfigFlag(command, &kubeconfig)
 	addClusterFlags(command, &config)
 	addSharedCloudFlags(command, &config)
 	return command
+}
+
+// notAdded is the error for a cluster that is ready, but could not be added to the user's kubeconfig. It
+// wraps none, because some mean that nothing was done.
+func notAdded(ctx context.Context, config quickstart.Config, err error) error {
+	problem := err.Error()
+	if ctx.Err() == nil {
+		problem += "; solve that, and run: " + config.Command("kubeconfig")
+	}
+	return fmt.Errorf("cluster %s is ready, but not in your kubeconfig: %s", config.ClusterName, problem)
 }
 
 func newKubeconfigCommand() *cobra.Command {
@@ -121,7 +130,7 @@ func newKubeconfigCommand() *cobra.Command {
 		if err := quickstart.AddKubeconfig(ctx, config, quickstart.KubeconfigFiles(path), out); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(out, "kubectl --context %s get nodes\n", config.Context())
+		_, err := fmt.Fprintf(out, "%s --context %s get nodes\n", config.Kubectl(), config.Context())
 		return err
 	})
 	addKubeconfigFlag(command, &path)
@@ -175,6 +184,9 @@ func removeUnused(ctx context.Context, config quickstart.Config, out io.Writer) 
 	if removed {
 		_, _ = fmt.Fprintln(out, "It was the last cluster: the management cluster and the cloud are deleted too.")
 	}
+	if quickstart.IsInvalid(err) { // something has been done: the cluster is deleted
+		return fmt.Errorf("cluster %s is deleted, but the management cluster is not: %s", config.ClusterName, err.Error())
+	}
 	return err
 }
 
@@ -225,7 +237,7 @@ func newGetClustersCommand() *cobra.Command {
 			return err
 		}
 		if len(list.Items) == 0 && (format == "" || format == "wide") {
-			_, err := fmt.Fprintln(os.Stderr, "No clusters found; create one with: foo create cluster demo")
+			_, err := fmt.Fprintln(command.ErrOrStderr(), "No clusters found; create one with:", config.Command("create cluster"))
 			return err
 		}
 		return printer.PrintObj(list, command.OutOrStdout())

@@ -114,7 +114,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		{"delete cluster \x1b[31m", cli.ExitInvalid, `cluster "\x1b[31m" does not exist: want at most 40 lower-case letters`},
 		{"delete cluster demo --namespace=team", cli.ExitInvalid, `create it with: foo create cluster demo --namespace=team --state-dir=` + empty},
 		{"kubeconfig demo --print", cli.ExitInvalid, `cluster "demo" does not exist; create it with: foo create cluster demo`},
-		{"quickstart delete", cli.ExitInvalid, "is not a state folder"},
+		{"quickstart delete", cli.ExitInvalid, "there is nothing to delete in " + empty},
 		{"get clusters --state-dir=" + kept, cli.ExitInvalid, "the management cluster does not run; start it with: foo start"},
 		{"get clusters --state-dir=" + pods, cli.ExitInvalid, "start it with: foo quickstart --resume --keep --detach --state-dir=" + pods},
 		{"kubeconfig demo --state-dir=" + kept, cli.ExitInvalid, "the management cluster does not run; start it with: foo start"},
@@ -180,16 +180,45 @@ func TestRepeatedDeletion(t *testing.T) {
 	g.Expect(err).To(MatchError(ContainSubstring("does not exist")))
 }
 
+// Once something has been done, the exit code does not say that nothing was.
+func TestFailuresAfterSomethingWasDone(t *testing.T) {
+	g := NewWithT(t)
+	config := newConfig()
+	failed := notAdded(t.Context(), config, &quickstart.InvalidError{Problems: []string{"the management cluster does not run"}})
+	g.Expect(failed).To(MatchError("cluster demo is ready, but not in your kubeconfig: the management cluster does not run; solve that, and run: foo kubeconfig demo"))
+	g.Expect(cli.ExitCode(failed, quickstart.IsInvalid)).To(Equal(cli.ExitFailed))
+	interrupted, cancel := context.WithCancel(t.Context())
+	cancel()
+	g.Expect(notAdded(interrupted, config, errors.New("interrupted; continue with: foo kubeconfig demo"))).To(MatchError(
+		"cluster demo is ready, but not in your kubeconfig: interrupted; continue with: foo kubeconfig demo"))
+
+	if os.Geteuid() != 0 {
+		t.Skip("only root can delete clusters")
+	}
+	config.StateDir = t.TempDir()
+	g.Expect(os.WriteFile(filepath.Join(config.StateDir, "quickstart.json"), []byte("{}"), 0o600)).To(Succeed())
+	g.Expect(os.Mkdir(filepath.Join(config.StateDir, "cloud"), 0o700)).To(Succeed())
+	failed = removeUnused(t.Context(), config, io.Discard)
+	g.Expect(failed).To(MatchError("cluster demo is deleted, but the management cluster is not: the management cluster does not run; start it with: foo start --state-dir=" + config.StateDir))
+	g.Expect(cli.ExitCode(failed, quickstart.IsInvalid)).To(Equal(cli.ExitFailed))
+}
+
 // Scripts can read a list without clusters.
 func TestNoClusters(t *testing.T) {
 	g := NewWithT(t)
 	if os.Geteuid() != 0 {
 		t.Skip("only root can list clusters")
 	}
-	var said bytes.Buffer
+	var said, hint bytes.Buffer
+	state := filepath.Join(t.TempDir(), "state")
 	root := newCommand()
 	root.SetOut(&said)
-	root.SetArgs([]string{"get", "clusters", "--output=json", "--state-dir=" + filepath.Join(t.TempDir(), "state")})
+	root.SetErr(&hint)
+	root.SetArgs([]string{"get", "clusters", "--state-dir=" + state})
+	g.Expect(root.ExecuteContext(t.Context())).To(Succeed())
+	g.Expect(hint.String()).To(Equal("No clusters found; create one with: foo create cluster demo --state-dir=" + state + "\n"))
+	g.Expect(said.String()).To(BeEmpty())
+	root.SetArgs([]string{"get", "clusters", "--output=json", "--state-dir=" + state})
 	g.Expect(root.ExecuteContext(t.Context())).To(Succeed())
 	var list struct{ Items *[]any }
 	g.Expect(json.Unmarshal(said.Bytes(), &list)).To(Succeed())

@@ -6,13 +6,13 @@ package main
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/capfoo/cluster-api-provider-foo/internal/cli"
 	"github.com/capfoo/cluster-api-provider-foo/internal/quickstart"
 )
 
@@ -28,7 +28,7 @@ const (
 
 // newQuickstartCommand returns the command that runs everything in the foreground.
 func newQuickstartCommand() *cobra.Command {
-	config := quickstart.Config{Namespace: "default", BinDir: binDir(), StateDir: quickstartState, WorkerMachineCount: 3}
+	config := quickstart.Config{Namespace: "default", BinDir: cli.ProgramDir(), StateDir: quickstartState, WorkerMachineCount: 3}
 	var detach bool
 	command := &cobra.Command{
 		Use:   "quickstart",
@@ -145,7 +145,7 @@ func addSharedCloudFlags(command *cobra.Command, config *quickstart.Config) {
 
 // newQuickstartDeleteCommand returns the command that removes what --keep or a killed quickstart left behind.
 func newQuickstartDeleteCommand() *cobra.Command {
-	config := quickstart.Config{BinDir: binDir(), StateDir: quickstartState}
+	config := quickstart.Config{BinDir: cli.ProgramDir(), StateDir: quickstartState}
 	command := &cobra.Command{
 		Use:     "delete",
 		Short:   "Delete everything that a quick start left: programs, instances, networks and the state folder",
@@ -157,13 +157,4 @@ func newQuickstartDeleteCommand() *cobra.Command {
 	}
 	addStateFlag(command, &config)
 	return command
-}
-
-// binDir returns the folder of this executable, where the Makefile puts all the other programs too.
-func binDir() string {
-	path, err := os.Executable()
-	if err != nil {
-		return "."
-	}
-	return filepath.Dir(path)
 }

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -138,6 +139,15 @@ func Execute(root *cobra.Command) error {
 	default:
 		return &InterruptedError{Err: err}
 	}
+}
+
+// ProgramDir returns the folder of this program, which has the other parts of a release or build.
+func ProgramDir() string {
+	path, err := os.Executable()
+	if err != nil {
+		return "."
+	}
+	return filepath.Dir(path)
 }
 
 // ExitCode returns the exit code for an error. UsageErrors, and the errors for which invalid

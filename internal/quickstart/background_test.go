@@ -266,6 +266,42 @@ func TestInterruptedCleanUp(t *testing.T) {
 	g.Expect(cleaning.Err()).NotTo(HaveOccurred())
 }
 
+// Whoever interrupts a command learns how to continue.
+func TestInterruptedCommands(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can use a management cluster")
+	}
+	g := NewWithT(t)
+	config := built(t)
+	config.Keep = true
+	state, err := openState(config)
+	g.Expect(err).NotTo(HaveOccurred())
+	defer state.close()
+	g.Expect(os.Mkdir(config.cloudDir(), 0o700)).To(Succeed())
+	other, err := config.lockFolder()
+	g.Expect(err).NotTo(HaveOccurred())
+	defer func() { _ = other.Close() }()
+	received := make(chan os.Signal, 1)
+	signal.Notify(received, unix.SIGTERM) // Stop sends it to this process
+	defer signal.Stop(received)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	files := kubeconfigFiles(filepath.Join(t.TempDir(), "config"), "")
+	for command, run := range map[string]func() error{
+		"start":               func() error { return Up(ctx, config, io.Discard) },
+		"stop":                func() error { return Stop(ctx, config) },
+		"kubeconfig demo":     func() error { return AddKubeconfig(ctx, config, files, io.Discard) },
+		"delete cluster demo": func() error { return RemoveKubeconfig(ctx, config, files, io.Discard) },
+	} {
+		g.Expect(run()).To(MatchError("interrupted; continue with: foo " + command + " --state-dir=" + config.StateDir))
+	}
+	_, err = RemoveUnused(ctx, config, io.Discard)
+	g.Expect(err).To(MatchError("interrupted; continue with: foo delete cluster demo --state-dir=" + config.StateDir))
+	g.Expect(RemoveUnused(ctx, validConfig(filepath.Join(t.TempDir(), "state")), io.Discard)).To(BeTrue(), "nothing was left to do")
+
+	g.Expect(built(t).check(ctx)).To(MatchError(context.Canceled), "the machine is not to blame")
+}
+
 // A command that waited while another one removed the management cluster has nothing left to do.
 func TestRemovedByAnotherCommand(t *testing.T) {
 	if os.Geteuid() != 0 {
@@ -314,7 +350,7 @@ func TestDeletionEndsWithTheManagementCluster(t *testing.T) {
 	g.Expect(context.Cause(running)).To(MatchError(errStopped))
 
 	var out bytes.Buffer
-	g.Expect(config.deletedByOthers(t.Context(), newPrinter(&out))).To(MatchError("the management cluster was stopped; start it with: foo start"))
+	g.Expect(config.deletedByOthers(t.Context(), newPrinter(&out))).To(MatchError("the management cluster was stopped; start it with: foo start --state-dir=" + config.StateDir))
 	g.Expect(os.RemoveAll(config.StateDir)).To(Succeed())
 	g.Expect(config.deletedByOthers(t.Context(), newPrinter(&out))).To(Succeed())
 	g.Expect(out.String()).To(ContainSubstring("cluster demo is deleted\n"))

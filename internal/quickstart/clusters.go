@@ -34,7 +34,11 @@ func Up(ctx context.Context, config Config, out io.Writer) error {
 	if err := config.validate(); err != nil {
 		return err
 	}
-	return config.exclusively(ctx, out, func() error { return config.up(ctx, out) })
+	err := config.exclusively(ctx, out, func() error { return config.up(ctx, out) })
+	if !config.kept() { // an interrupted first start leaves nothing
+		return err
+	}
+	return orContinue(ctx, err, config.startCommand())
 }
 
 // up does what Up does. If the user interrupts the first start, it leaves nothing.
@@ -157,7 +161,7 @@ func Stop(ctx context.Context, config Config) error {
 	case !kept.Keep:
 		return invalid("the quick start in %s deletes its clusters when it ends; if you want that, run: foo quickstart delete --state-dir=%s", config.StateDir, config.StateDir)
 	}
-	return config.stopOwner(ctx)
+	return orContinue(ctx, config.stopOwner(ctx), config.here("foo stop"))
 }
 
 // CreateCluster creates a cluster and returns once it is available. It starts the management

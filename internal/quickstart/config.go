@@ -183,12 +183,12 @@ func (c Config) validateCluster(wrong *problems) {
 		wrong.add("cluster name %q: the management cluster has this name; choose another one", c.ClusterName)
 	}
 	if found := validation.IsDNS1123Label(c.Namespace); len(found) > 0 {
-		wrong.add("--namespace %q: want at most 63 lower-case letters, digits and '-'", c.Namespace)
+		wrong.add("--namespace %q: want at most 63 lower-case letters, digits and '-', beginning and ending with a letter or digit", c.Namespace)
 	}
 }
 
 // allowedNames describes the names that a new cluster may have.
-const allowedNames = "at most 40 lower-case letters, digits and '-'"
+const allowedNames = "at most 40 lower-case letters, digits and '-', beginning and ending with a letter or digit"
 
 // validName reports whether a new cluster may have the name.
 func (c Config) validName() bool {

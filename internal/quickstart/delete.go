@@ -35,10 +35,7 @@ func DeleteCluster(ctx context.Context, config Config, out io.Writer) error {
 			err = config.deletedByOthers(ctx, say)
 		}
 	}
-	if err != nil && ctx.Err() != nil {
-		return fmt.Errorf("interrupted; continue with: %s", config.DeleteCommand())
-	}
-	return err
+	return orContinue(ctx, err, config.DeleteCommand())
 }
 
 // deleteCluster does what DeleteCluster does. Its error is errStopped if the management cluster stops.
@@ -81,7 +78,7 @@ func (c Config) deleteCluster(ctx context.Context, management *rest.Config, say 
 }
 
 // errStopped means that the management cluster stopped while a command used it.
-var errStopped = errors.New("the management cluster was stopped; start it with: foo start")
+var errStopped = errors.New("the management cluster was stopped")
 
 // deletedByOthers returns nil if other commands have removed the management cluster, which has no
 // clusters then.
@@ -90,7 +87,7 @@ func (c Config) deletedByOthers(ctx context.Context, say *printer) error {
 	return c.exclusively(ctx, say.out, func() error {
 		removed, err := c.removed()
 		if err != nil || !removed {
-			return cmp.Or(err, errStopped)
+			return cmp.Or(err, fmt.Errorf("%w; start it with: %s", errStopped, c.startCommand()))
 		}
 		say.done("cluster " + c.ClusterName + " is deleted")
 		return nil

@@ -6,6 +6,7 @@ package quickstart
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os/signal"
 	"time"
 
@@ -37,6 +38,14 @@ func (c Config) leftBehind() error {
 func isLeft(err error) bool {
 	var left *leftError
 	return errors.As(err, &left)
+}
+
+// orContinue returns err, or the command to continue with if the user has interrupted this one.
+func orContinue(ctx context.Context, err error, command string) error {
+	if err == nil || ctx.Err() == nil || isLeft(err) {
+		return err
+	}
+	return fmt.Errorf("interrupted; continue with: %s", command)
 }
 
 // cleaningUp returns a context for a clean-up after ctx has ended. It ends when the user interrupts

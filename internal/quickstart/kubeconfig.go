@@ -42,15 +42,16 @@ func (c Config) key() client.ObjectKey {
 // AddKubeconfig makes a cluster the current context of the user's kubeconfig.
 func AddKubeconfig(ctx context.Context, config Config, files clientcmd.ConfigAccess, out io.Writer) error {
 	content, err := Kubeconfig(ctx, config)
-	if err != nil {
-		return err
+	if err == nil {
+		err = config.exclusively(ctx, out, func() error { return mergeKubeconfig(files, config.Context(), content) })
 	}
-	return config.exclusively(ctx, out, func() error { return mergeKubeconfig(files, config.Context(), content) })
+	return orContinue(ctx, err, config.Command("kubeconfig"))
 }
 
 // RemoveKubeconfig removes a cluster from the user's kubeconfig.
 func RemoveKubeconfig(ctx context.Context, config Config, files clientcmd.ConfigAccess, out io.Writer) error {
-	return config.exclusively(ctx, out, func() error { return forgetKubeconfig(files, config.Context()) })
+	err := config.exclusively(ctx, out, func() error { return forgetKubeconfig(files, config.Context()) })
+	return orContinue(ctx, err, config.DeleteCommand())
 }
 
 // InKubeconfig reports whether the user's kubeconfig has a cluster.

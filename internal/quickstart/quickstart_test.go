@@ -46,6 +46,8 @@ func TestValidate(t *testing.T) {
 		"name of the management cluster": {func(c *Config) { c.ClusterName = "management" }, "choose another one"},
 		"Pods and no cluster":            {func(c *Config) { c.Management, c.ManagementOnly = true, true }, "--management-only"},
 		"Pods and another endpoint":      {func(c *Config) { c.Management, c.CloudListen = true, "https://127.0.0.1:1" }, "--cloud-listen"},
+		"cluster name that ends with -":  {func(c *Config) { c.ClusterName = "demo-" }, "beginning and ending with a letter or digit"},
+		"namespace that begins with -":   {func(c *Config) { c.Namespace = "-team" }, "beginning and ending with a letter or digit"},
 		"cluster name with capitals":     {func(c *Config) { c.ClusterName = "Demo" }, "cluster name"},
 		"namespace with a dot":           {func(c *Config) { c.Namespace = "a.b" }, "--namespace"},
 		"relative state folder":          {func(c *Config) { c.StateDir = "state" }, "--state-dir"},
@@ -266,6 +268,13 @@ func TestStateFolder(t *testing.T) {
 		g.Expect(Delete(t.Context(), config)).To(invalid("not a state folder"))
 		g.Expect(logs).To(BeADirectory())
 	})
+	t.Run("nothing to delete", func(t *testing.T) {
+		g := NewWithT(t)
+		config := validConfig(t.TempDir())
+		g.Expect(Delete(t.Context(), config)).To(invalid("there is nothing to delete in " + config.StateDir))
+		g.Expect(os.Remove(config.StateDir)).To(Succeed())
+		g.Expect(Delete(t.Context(), config)).To(invalid("there is nothing to delete in " + config.StateDir))
+	})
 	t.Run("nothing to resume", func(t *testing.T) {
 		config := validConfig(t.TempDir())
 		config.Resume = true
@@ -386,6 +395,18 @@ func TestTemplateRendersOffline(t *testing.T) {
 	g.Expect(kinds["MachinePool"]).To(HaveKeyWithValue("replicas", BeEquivalentTo(3)))
 	g.Expect(kinds["FooMachinePool"]).To(HaveKeyWithValue("template", HaveKeyWithValue("instanceType", "large")))
 	g.Expect(os.ReadDir(os.Getenv("HOME"))).To(BeEmpty(), "clusterctl must not leave files in the user's home")
+}
+
+func TestKubectl(t *testing.T) {
+	g := NewWithT(t)
+	config := built(t)
+	t.Setenv("PATH", filepath.Dir(config.kubernetes("kubernetes")))
+	g.Expect(config.Kubectl()).To(Equal(config.kubernetes("kubectl")))
+	unbuilt := config
+	unbuilt.KubernetesVersion = "v1.0.0"
+	g.Expect(unbuilt.Kubectl()).To(Equal(config.kubernetes("kubectl")), "the one that there is")
+	g.Expect(os.WriteFile(config.kubernetes("kubectl"), nil, 0o700)).To(Succeed())
+	g.Expect(config.Kubectl()).To(Equal("kubectl"))
 }
 
 func TestPhases(t *testing.T) {

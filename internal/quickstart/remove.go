@@ -33,7 +33,7 @@ func RemoveUnused(ctx context.Context, config Config, out io.Writer) (removed bo
 		removed = true
 		return nil
 	})
-	return removed, err
+	return removed, orContinue(ctx, err, config.DeleteCommand())
 }
 
 // removed reports whether another command has removed what was in the state folder.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -87,6 +88,18 @@ func nextSteps(config Config) string {
 		{"Inspect it", fmt.Sprintf("%s describe cluster %s --namespace %s --kubeconfig %s", config.program("tools/clusterctl"), config.ClusterName, config.Namespace, config.managementKubeconfig())},
 		{"Delete it", fmt.Sprintf("%s delete cluster %s", management, config.ClusterName)},
 	})
+}
+
+// Kubectl is the kubectl for commands that users are told: theirs, or else the one of this release or
+// build.
+func (c Config) Kubectl() string {
+	if _, err := exec.LookPath("kubectl"); err == nil {
+		return "kubectl"
+	}
+	if built := c.builtVersions(); len(built) > 0 && !slices.Contains(built, c.KubernetesVersion) {
+		c.KubernetesVersion = built[len(built)-1]
+	}
+	return c.kubernetes("kubectl")
 }
 
 // step is something that a user can do next.

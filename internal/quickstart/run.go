@@ -85,7 +85,11 @@ func (c Config) check(ctx context.Context) error {
 	if err := checkState(c); err != nil {
 		return err
 	}
-	return c.CheckHost(ctx)
+	err := c.CheckHost(ctx)
+	if ctx.Err() != nil { // what a check says that was interrupted is no problem of the machine
+		return context.Cause(ctx)
+	}
+	return err
 }
 
 // work is everything between the checks and the teardown.

@@ -385,6 +385,9 @@ func (s *state) destroyCloud(ctx context.Context) error {
 // Delete removes a state folder that was kept or that a killed quickstart left behind, with
 // everything that its cloud created.
 func Delete(ctx context.Context, config Config) error {
+	if removed, err := config.removed(); removed && err == nil {
+		return invalid("there is nothing to delete in %s", config.StateDir)
+	}
 	if _, err := readSettings(config.StateDir); err != nil {
 		return &InvalidError{Problems: []string{fmt.Sprintf("--state-dir %s is not a state folder: %v", config.StateDir, err)}}
 	}

@@ -113,7 +113,7 @@ var _ = Describe("A call of foo that cannot work", Label("commands", "bad-input"
 		Entry("a version that is not built", NodeTimeout(soon), "create cluster demo --kubernetes-version=v1.30.0", "make node KUBERNETES_VERSION=v1.30.0"),
 		Entry("a cluster that does not exist", NodeTimeout(soon), "delete cluster demo", "create it with: foo create cluster demo"),
 		Entry("a kubeconfig of no cluster", NodeTimeout(soon), "kubeconfig demo", "create it with: foo create cluster demo"),
-		Entry("nothing to delete", NodeTimeout(soon), "quickstart delete", "is not a state folder"),
+		Entry("nothing to delete", NodeTimeout(soon), "quickstart delete", "there is nothing to delete in "),
 	)
 
 	It("says who may do it", func(ctx SpecContext) {

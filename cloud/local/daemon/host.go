@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -31,17 +32,20 @@ const (
 )
 
 // CheckHost returns a RefusedError that lists what this machine lacks to run instances with these
-// options, and how to fix it; see instance.CheckRoot. It creates the state folder if missing. The
-// node agent's program checks its own requirements.
+// options, and how to fix it; see instance.CheckRoot. It leaves nothing behind. The node agent's
+// program checks its own requirements.
 func CheckHost(ctx context.Context, options Options) error { return refuse(options.checkHost(ctx)) }
 
 func (o Options) checkHost(ctx context.Context) error {
 	if err := requireRoot(); err != nil {
 		return err
 	}
-	folder, err := stateDir(o.StateDir)
+	folder, err := statePath(o.StateDir)
 	if err != nil {
 		return err
+	}
+	for !exists(folder) { // the daemon would create it
+		folder = filepath.Dir(folder)
 	}
 	prefix, err := parseNetwork(o.Network)
 	if err != nil {
@@ -58,6 +62,11 @@ func (o Options) checkHost(ctx context.Context) error {
 	return errors.Join(unreadable, missing, checkKernel(), checkMemory(), checkSpace(folder), used, err, checkAgent(ctx, o.Agent))
 }
 
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
 // checkAgent runs the node agent's own check of the machine.
 func checkAgent(ctx context.Context, agent string) error {
 	program, err := existing("--agent", agent)
@@ -65,6 +74,9 @@ func checkAgent(ctx context.Context, agent string) error {
 		return err
 	}
 	output, err := exec.CommandContext(ctx, program, "check").CombinedOutput()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if err != nil {
 		return fmt.Errorf("the node agent cannot do all it has to on this machine: %s (%w)", strings.TrimSpace(string(output)), err)
 	}

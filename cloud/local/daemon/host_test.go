@@ -4,6 +4,9 @@
 package daemon
 
 import (
+	"context"
+	"os"
+	"path/filepath"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -29,6 +32,27 @@ func TestLittleMemory(t *testing.T) {
 	g.Expect(memoryFits("MemTotal:       8000000 kB\nMemAvailable:    1048575 kB\n")).To(MatchError(
 		"the machine has 1023 MiB of free memory, and a cluster needs 1024 MiB: end other programs, or use a larger machine"))
 	g.Expect(memoryFits("")).To(Succeed(), "older kernels do not say")
+}
+
+// What the agent says that was interrupted is no problem of the machine.
+func TestInterruptedCheckOfTheAgent(t *testing.T) {
+	g := NewWithT(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	g.Expect(checkAgent(ctx, "/proc/self/exe")).To(MatchError(context.Canceled))
+}
+
+func TestCheckLeavesNothing(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("the check needs root")
+	}
+	g := NewWithT(t)
+	parent := t.TempDir()
+	err := CheckHost(t.Context(), Options{
+		StateDir: filepath.Join(parent, "new", "state"), Network: "10.200.0.0/24", Bridge: "foo-unit-test", SystemDir: "/nowhere", Agent: "/nowhere",
+	})
+	g.Expect(err).To(MatchError(ContainSubstring("--system-dir")))
+	g.Expect(os.ReadDir(parent)).To(BeEmpty())
 }
 
 func TestFullDisk(t *testing.T) {

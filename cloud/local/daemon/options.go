@@ -199,14 +199,8 @@ func requireRoot() error {
 
 // stateDir creates the folder and returns its path with symlinks resolved.
 func stateDir(path string) (string, error) {
-	if path == "" {
-		return "", fmt.Errorf("--state-dir must be given")
-	}
-	absolute, err := filepath.Abs(path)
+	absolute, err := statePath(path)
 	if err != nil {
-		return "", fmt.Errorf("--state-dir %q: %w", path, err)
-	}
-	if err := mountable("--state-dir", absolute); err != nil {
 		return "", err
 	}
 	if err := os.MkdirAll(absolute, 0o700); err != nil {
@@ -217,6 +211,18 @@ func stateDir(path string) (string, error) {
 		return "", fmt.Errorf("--state-dir: %w", err)
 	}
 	return resolved, nil
+}
+
+// statePath returns the absolute path of the state folder.
+func statePath(path string) (string, error) {
+	if path == "" {
+		return "", fmt.Errorf("--state-dir must be given")
+	}
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return "", fmt.Errorf("--state-dir %q: %w", path, err)
+	}
+	return absolute, mountable("--state-dir", absolute)
 }
 
 func parseNetwork(text string) (netip.Prefix, error) {
