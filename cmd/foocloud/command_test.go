@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -52,6 +53,20 @@ func newCloud(t *testing.T) (run func(arguments ...string) said, called func() [
 	mux.Handle("GET "+api.PathLoadBalancers, answer(api.LoadBalancers{Items: []cloud.LoadBalancer{
 		{LoadBalancerSpec: cloud.LoadBalancerSpec{Name: "default.demo", Port: 6443, Selector: cloud.Tags{"a": "b"}}, Address: "10.77.0.9", Backends: []cloud.Backend{{InstanceID: "i1", Address: "10.77.0.3"}}},
 	}}))
+	mux.HandleFunc("GET "+api.PathInstances+"/i1"+api.SuffixLog, func(w http.ResponseWriter, r *http.Request) {
+		_, err := w.Write([]byte("started\n"))
+		g.Expect(errors.Join(err, http.NewResponseController(w).Flush())).To(Succeed())
+		<-r.Context().Done()
+	})
+	notFound := func(kind string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", api.JSON)
+			w.WriteHeader(http.StatusNotFound)
+			g.Expect(json.NewEncoder(w).Encode(api.Error{Reason: cloud.ReasonNotFound, Kind: kind, Name: "nope"})).To(Succeed())
+		}
+	}
+	mux.Handle("DELETE "+api.PathFaults+"/nope", notFound("fault rule"))
+	mux.Handle("DELETE "+api.PathContainerImages, notFound("image"))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		calls = append(calls, r.Method+" "+r.URL.Path)
 		w.WriteHeader(http.StatusAccepted)
@@ -124,9 +139,48 @@ func TestActionsResolveNames(t *testing.T) {
 	g.Expect(run("load-balancer", "delete", "demo").code).To(BeZero())
 	g.Expect(called()).To(Equal([]string{
 		"POST /v1/instances/i1/power/stop", "POST /v1/instances/i3/power/stop", "DELETE /v1/instances/i2", "DELETE /v1/load-balancers/default.demo"}))
-	got := run("instance", "stop", "nothing", "demo-a")
-	g.Expect(got.code).To(Equal(exitNotFound))
-	g.Expect(got.out).To(ContainSubstring("demo-a"), "the others are stopped")
+	before := called()
+	for wrong, code := range map[string]int{"nothing": exitNotFound, "demo": exitUsage} {
+		got := run("instance", "stop", "demo-a", wrong)
+		g.Expect(got.code).To(Equal(code))
+		g.Expect(got.out).To(BeEmpty())
+		g.Expect(called()).To(Equal(before), "nothing is done unless all names fit")
+	}
+}
+
+// Whoever interrupts a log learns that it is not complete, unless it has no end.
+func TestInterruptedLogs(t *testing.T) {
+	for arguments, code := range map[string]int{"logs i1": exitInterrupted, "logs -f i1": 0} {
+		t.Run(arguments, func(t *testing.T) {
+			ctx, interrupt := context.WithCancel(t.Context())
+			newCloud(t)
+			command := newCommand()
+			command.SetArgs(strings.Fields(arguments))
+			command.SetOut(interrupting(interrupt))
+			NewWithT(t).Expect(report(command, command.ExecuteContext(ctx))).To(Equal(code))
+		})
+	}
+}
+
+// interrupting interrupts a command when it says something.
+type interrupting context.CancelFunc
+
+func (i interrupting) Write(text []byte) (int, error) {
+	i()
+	return len(text), nil
+}
+
+// The programs of a release and of a build are in one folder, wherever that is. The help does not say where.
+func TestPartsBesideTheProgram(t *testing.T) {
+	g := NewWithT(t)
+	self, err := os.Executable()
+	g.Expect(err).NotTo(HaveOccurred())
+	for flag, part := range map[string]string{"system-dir": "system", "agent": "foonode", "images-dir": "kubernetes"} {
+		found := newServeCommand().Flags().Lookup(flag)
+		g.Expect(found.Value.String()).To(Equal(filepath.Join(filepath.Dir(self), part)))
+		g.Expect(found.Usage).To(HaveSuffix("(default: " + part + ", beside foocloud)"))
+	}
+	g.Expect(newServeCommand().UsageString()).NotTo(ContainSubstring(filepath.Dir(self)))
 }
 
 func TestAdviceAboutTokens(t *testing.T) {
@@ -167,6 +221,9 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		{"instances --ca-file=/nowhere", exitUsage, "open /nowhere: no such file or directory; see: foocloud instances --help"},
 		{"instances --endpoint=https://nowhere.invalid:1", exitUnavailable, "systemctl start foocloud"},
 		{"image load /nowhere.tar", exitUsage, "open /nowhere.tar: no such file or directory; see: foocloud image load --help"},
+		{"image load " + other, exitUsage, other + " is a folder, want a tar file; for a folder: tar c -C " + other + " . | foocloud image load -; see: foocloud image load --help"},
+		{"image delete nope", exitNotFound, "image list"},
+		{"faults remove nope", exitNotFound, "faults list"},
 		{"serve --network=wide", exitUsage, `--network "wide": want an IPv4 network`},
 		{"destroy --yes --state-dir=" + other, exitUsage, other + " is no state folder of foocloud"},
 		{"instance logs --tail=-2 demo-a", exitUsage, "--tail"},

@@ -72,7 +72,7 @@ func classify(err error) (code int, advice string) {
 	}
 	switch cloud.ReasonFor(err) {
 	case cloud.ReasonNotFound:
-		return exitNotFound, "list what exists with: foocloud instances, pools or load-balancers"
+		return exitNotFound, "list what exists with: foocloud instances, pools, load-balancers, image list or faults list"
 	case cloud.ReasonUnauthorized:
 		return exitUnauthorized, tokenAdvice(err)
 	case cloud.ReasonUnavailable:

@@ -48,12 +48,9 @@ func newImageLoadCommand() *cobra.Command {
 		Example: "  foocloud image load app.tar\n  docker save registry.example/app:v1 | foocloud image load -",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			archive := io.NopCloser(command.InOrStdin())
-			if args[0] != "-" {
-				var err error
-				if archive, err = os.Open(args[0]); err != nil {
-					return cli.Usage(command, fmt.Errorf("load images: %w", err))
-				}
+			archive, err := openArchive(command, args[0])
+			if err != nil {
+				return cli.Usage(command, fmt.Errorf("load images: %w", err))
 			}
 			defer func() { _ = archive.Close() }()
 			cloud, err := c.client()
@@ -75,6 +72,17 @@ func newImageLoadCommand() *cobra.Command {
 	c.addFlags(command)
 	command.Flags().StringVar(&name, "name", "", "name of the image; required if the archive names none, and overrides its name otherwise")
 	return command
+}
+
+// openArchive opens an archive, or the standard input for -.
+func openArchive(command *cobra.Command, path string) (io.ReadCloser, error) {
+	if path == "-" {
+		return io.NopCloser(command.InOrStdin()), nil
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%s is a folder, want a tar file; for a folder: tar c -C %s . | foocloud image load -", path, path)
+	}
+	return os.Open(path)
 }
 
 func newImageDeleteCommand() *cobra.Command {

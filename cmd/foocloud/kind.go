@@ -77,6 +77,16 @@ func (r kind[T]) pick(items []T, wanted string) (T, error) {
 	return none, &cloud.NotFoundError{Kind: r.singular, Name: wanted}
 }
 
+// pickAll returns the objects that a user means, or what is wrong with each name.
+func (r kind[T]) pickAll(items []T, wanted []string) ([]T, error) {
+	picked := make([]T, len(wanted))
+	errs := make([]error, len(wanted))
+	for index, name := range wanted {
+		picked[index], errs[index] = r.pick(items, name)
+	}
+	return picked, errors.Join(errs...)
+}
+
 // label shows an object's name, with its ID if it has one.
 func label(names []string) string {
 	if id, name := names[0], names[len(names)-1]; id != name && !strings.HasSuffix(id, "."+name) {
@@ -154,13 +164,13 @@ func newActionCommand[T any](command *cobra.Command, r kind[T], do func(context.
 		if err != nil {
 			return err
 		}
+		picked, err := r.pickAll(items, args)
+		if err != nil {
+			return err
+		}
 		var failed []error
-		for _, arg := range args {
-			item, err := r.pick(items, arg)
-			if err == nil {
-				err = do(command.Context(), cloud, item)
-			}
-			if err != nil {
+		for _, item := range picked {
+			if err := do(command.Context(), cloud, item); err != nil {
 				failed = append(failed, err)
 				continue
 			}

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"time"
@@ -67,13 +68,21 @@ func showLog(command *cobra.Command, c *connection, name string, options client.
 	if err != nil {
 		return err
 	}
-	log, err := cloud.Log(ctx, instance.ID, options)
-	if err != nil {
+	err = copyLog(ctx, command.OutOrStdout(), cloud, instance.ID, options)
+	if options.Follow { // that is how a user ends it
 		return ignoreInterrupt(ctx, err)
 	}
+	return err
+}
+
+func copyLog(ctx context.Context, out io.Writer, c *client.Client, id string, options client.LogOptions) error {
+	log, err := c.Log(ctx, id, options)
+	if err != nil {
+		return err
+	}
 	defer func() { _ = log.Close() }()
-	if _, err := io.Copy(command.OutOrStdout(), log); err != nil {
-		return ignoreInterrupt(ctx, fmt.Errorf("read the log: %w", err))
+	if _, err := io.Copy(out, log); err != nil {
+		return fmt.Errorf("read the log: %w", err)
 	}
 	return nil
 }

@@ -5,11 +5,13 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/daemon"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cli"
 )
 
 func newServeCommand() *cobra.Command {
@@ -30,7 +32,7 @@ func newServeCommand() *cobra.Command {
 		"unix:///path or https://address:port; may be given more than once (default unix://<state-dir>/foocloud.sock)")
 	addNetworkFlags(flags, &options)
 	addNodeFlags(flags, &options)
-	flags.StringVar(&options.ImagesDir, "images-dir", "bin/kubernetes", "folder with one folder of node programs per Kubernetes version")
+	addPartFlag(flags, &options.ImagesDir, "images-dir", "kubernetes", "folder with one folder of node programs per Kubernetes version")
 	addConfigFlag(flags, &options)
 	flags.BoolVar(&options.DNS, "dns", true, "run a DNS server for instances at port 53 of the network's first address")
 	flags.Uint16Var(&options.RegistryPort, "registry-port", 5000,
@@ -56,9 +58,15 @@ func addNetworkFlags(flags *pflag.FlagSet, options *daemon.Options) {
 
 // addNodeFlags adds the flags for the operating system, agent and OCI runtime of instances.
 func addNodeFlags(flags *pflag.FlagSet, options *daemon.Options) {
-	flags.StringVar(&options.SystemDir, "system-dir", "bin/system", "folder with the operating system of instances")
-	flags.StringVar(&options.Agent, "agent", "bin/foonode", "executable of the node agent")
+	addPartFlag(flags, &options.SystemDir, "system-dir", "system", "folder with the operating system of instances")
+	addPartFlag(flags, &options.Agent, "agent", "foonode", "executable of the node agent")
 	addRuntimeFlag(flags, &options.Runtime)
+}
+
+// addPartFlag adds a flag for a part of a release or build. By default, it is the one beside this program.
+func addPartFlag(flags *pflag.FlagSet, path *string, flag, part, usage string) {
+	flags.StringVar(path, flag, filepath.Join(cli.ProgramDir(), part), usage+" (default: "+part+", beside foocloud)")
+	flags.Lookup(flag).DefValue = "" // the help is the same wherever foocloud is
 }
 
 func addRuntimeFlag(flags *pflag.FlagSet, runtime *string) {
@@ -76,7 +84,7 @@ func newCheckCommand() *cobra.Command {
 			return daemon.CheckHost(command.Context(), options)
 		},
 	}
-	command.Flags().StringVar(&options.StateDir, "state-dir", "/var/lib/foocloud", "state folder that the cloud will use; created if missing")
+	command.Flags().StringVar(&options.StateDir, "state-dir", "/var/lib/foocloud", "state folder that the cloud will use")
 	addConfigFlag(command.Flags(), &options)
 	addNetworkFlags(command.Flags(), &options)
 	addNodeFlags(command.Flags(), &options)
