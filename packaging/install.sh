@@ -19,7 +19,7 @@ usage() {
 	cat <<-END
 		Usage:
 		  $program [--prefix FOLDER] [ARCHIVE]     Install a release of Foo, or upgrade to it
-		  $program --check [--space MIB]           Only check whether this machine can run Foo, and whether FOLDER has space
+		  $program --check [--space MIB] [ARCHIVE] Only check whether this machine can run Foo, and whether FOLDER has space
 		  $program --uninstall [--prefix FOLDER]   Remove it
 
 		ARCHIVE is by default the one beside $program for this machine's architecture.
@@ -100,12 +100,16 @@ check_space() {
 	[ "$free" -ge "$1" ] || lacks "$parent has $free MiB of free space, and Foo needs $1 MiB" "free some, or choose another folder with --prefix"
 }
 
-# find_archive looks beside this script, which may be in an unpacked archive.
+# find_archive looks beside this script, which may be in an unpacked archive. To check only the machine,
+# it need not find one.
 find_archive() {
 	here=$(cd "$(dirname "$0")" && pwd)
 	set -- "$here"/foo-*-linux-"$architecture".tar.gz
 	[ -e "$1" ] || set -- "$here.tar.gz"
-	[ -e "$1" ] || fail "there is no archive foo-VERSION-linux-$architecture.tar.gz in $here: name one" 2
+	if [ ! -e "$1" ]; then
+		[ "$action" = check ] || fail "there is no archive foo-VERSION-linux-$architecture.tar.gz in $here: name one" 2
+		return
+	fi
 	[ $# = 1 ] || fail "there is more than one archive in $here: name one" 2
 	archive=$1
 }
@@ -214,7 +218,7 @@ uninstall() {
 }
 
 main() {
-	action=install space=0 prefix=/usr/local archive=
+	action=install space=0 prefix=/usr/local archive= unchecked=
 	case $(uname -m) in
 	x86_64 | amd64) architecture=amd64 ;;
 	aarch64 | arm64) architecture=arm64 ;;
@@ -259,16 +263,19 @@ main() {
 		return
 	fi
 	check_machine
-	if [ "$action" = install ] && [ -n "$architecture" ]; then
+	if [ -n "$architecture" ] && { [ "$action" = install ] || [ "$space" = 0 ]; }; then
 		[ -n "$archive" ] || find_archive
-		check_archive
-		space=$(($(wc -c <"$archive") * times / 1048576))
+		if [ -n "$archive" ]; then
+			check_archive
+			space=$(($(wc -c <"$archive") * times / 1048576))
+		fi
 	fi
 	check_space "$space"
 	[ "$action" = check ] || check_links
 	[ -z "$lacking" ] || fail "nothing was changed: first solve what is listed above" 2
 	if [ "$action" = check ]; then
-		echo "This machine can run Foo."
+		[ "$space" != 0 ] || unchecked=" Its free space was not checked: name an archive, or use --space."
+		echo "This machine can run Foo.$unchecked"
 	else
 		install_release
 	fi

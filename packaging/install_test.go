@@ -96,7 +96,7 @@ func TestMachineThatCanRunFoo(t *testing.T) {
 	g := NewWithT(t)
 	m := newMachine(t)
 	said, code := m.install(t, "--check")
-	g.Expect(said).To(Equal("This machine can run Foo.\n"))
+	g.Expect(said).To(Equal("This machine can run Foo. Its free space was not checked: name an archive, or use --space.\n"))
 	g.Expect(code).To(BeZero())
 
 	// Modules may be built in, or loaded on demand; the cgroups may be version 1.
@@ -107,7 +107,7 @@ func TestMachineThatCanRunFoo(t *testing.T) {
 	remove(t, filepath.Join(m.root, "sys"))
 	m.file(t, "proc/mounts", "cgroup /c/cpu cgroup rw,cpu,cpuacct 0 0\ncgroup /c/cpuset cgroup rw,cpuset 0 0\n"+
 		"cgroup /c/memory cgroup rw,relatime,memory 0 0\ncgroup /c/pids cgroup rw,pids 0 0\n")
-	said, code = m.install(t, "--check")
+	said, code = m.install(t, "--check", release(t, "v0.1.0"))
 	g.Expect(said).To(Equal("This machine can run Foo.\n"))
 	g.Expect(code).To(BeZero())
 }
@@ -418,6 +418,19 @@ func TestCheckOfSpace(t *testing.T) {
 	said, code = m.install(t, "--check", "--space", "2049")
 	g.Expect(said).To(ContainSubstring("/usr/local has 2048 MiB of free space, and Foo needs 2049 MiB: free some"))
 	g.Expect(code).To(Equal(2))
+
+	// Beside an archive, it is the space that the installation needs.
+	folder := filepath.Dir(release(t, "v0.1.0"))
+	script, err := os.ReadFile("install.sh")
+	g.Expect(err).NotTo(HaveOccurred())
+	write(t, filepath.Join(folder, "install.sh"), string(script))
+	m.program(t, "df", `printf 'Filesystem\n/dev/sda1 9 9 1000 1%% /\n'`)
+	beside := exec.CommandContext(t.Context(), "sh", filepath.Join(folder, "install.sh"), "--check")
+	beside.Env = []string{"PATH=" + m.bin, "FOO_ROOT=" + m.root}
+	output, err := beside.CombinedOutput()
+	g.Expect(err).To(HaveOccurred())
+	g.Expect(string(output)).To(MatchRegexp(`/usr/local has 0 MiB of free space, and Foo needs [1-9]\d* MiB: free some`))
+	g.Expect(beside.ProcessState.ExitCode()).To(Equal(2))
 }
 
 func TestUninstallWhileInUse(t *testing.T) {
