@@ -175,6 +175,14 @@ var _ = Describe("The commands of foo", Ordered, Label("commands"), func() {
 		u.expectNothing()
 	}, NodeTimeout(2*clusterUp))
 
+	It("explain a start that takes too long, and where to read more", func(ctx SpecContext) {
+		got := end(u.foo(ctx, append(append([]string{"start"}, u.network()...), "--timeout=1s")...))
+		expectOneLine(got, exitFailed, "the process in the background ended", "its output is in "+filepath.Join(u.state, "foo.log"))
+		Expect(got.stdout).To(ContainSubstring("FAILED: "))
+		output(u.foo(ctx, "quickstart", "delete"))
+		u.expectNothing()
+	}, NodeTimeout(2*clusterUp))
+
 	It("create the first two clusters at the same time, also if nobody reads what they say", func(ctx SpecContext) {
 		one := start(u.create(ctx, "one"))
 		two := start(firstLine(ctx, u.create(ctx, "two")))
@@ -191,6 +199,10 @@ var _ = Describe("The commands of foo", Ordered, Label("commands"), func() {
 		got := end(firstLine(ctx, u.foo(ctx, "get", "clusters")))
 		Expect(got.code).To(BeZero(), got.stderr)
 		Expect(got.stdout).To(MatchRegexp(`^NAME +VERSION [^\n]*\n$`))
+	}, NodeTimeout(soon))
+
+	It("refuse a network that the management cluster does not have", func(ctx SpecContext) {
+		expectOneLine(end(u.foo(ctx, "start", "--network=10.78.0.0/16")), exitInvalid, "the management cluster has "+quickstartNetwork, "leave the flag out")
 	}, NodeTimeout(soon))
 
 	It("refuse a name that is taken", func(ctx SpecContext) {
