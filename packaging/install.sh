@@ -218,7 +218,7 @@ uninstall() {
 }
 
 main() {
-	action=install space=0 prefix=/usr/local archive= unchecked=
+	action=install space=0 prefix=/usr/local archive='' unchecked=''
 	case $(uname -m) in
 	x86_64 | amd64) architecture=amd64 ;;
 	aarch64 | arm64) architecture=arm64 ;;
