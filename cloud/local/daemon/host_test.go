@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	"golang.org/x/sys/unix"
@@ -37,9 +38,15 @@ func TestLittleMemory(t *testing.T) {
 // What the agent says that was interrupted is no problem of the machine.
 func TestInterruptedCheckOfTheAgent(t *testing.T) {
 	g := NewWithT(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	g.Expect(checkAgent(ctx, "/proc/self/exe")).To(MatchError(context.Canceled))
+	folder := t.TempDir()
+	agent, begun := filepath.Join(folder, "agent"), filepath.Join(folder, "begun")
+	g.Expect(os.WriteFile(agent, []byte("#!/bin/sh\n> "+begun+"\nexec sleep 1000\n"), 0o700)).To(Succeed())
+	ctx, interrupt := context.WithCancel(t.Context())
+	checked := make(chan error, 1)
+	go func() { checked <- checkAgent(ctx, agent) }()
+	g.Eventually(begun, time.Minute).Should(BeAnExistingFile())
+	interrupt()
+	g.Eventually(checked, time.Minute).Should(Receive(Equal(context.Canceled)))
 }
 
 func TestCheckLeavesNothing(t *testing.T) {
