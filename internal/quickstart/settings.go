@@ -1,0 +1,101 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package quickstart
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// settings are the settings that must not change when a kept state is resumed.
+type settings struct {
+	Network     string `json:"network"`
+	Bridge      string `json:"bridge"`
+	ClusterName string `json:"clusterName"`
+	Namespace   string `json:"namespace"`
+	Management  bool   `json:"management,omitempty"`
+	// CloudConfig and Keep may change.
+	CloudConfig string `json:"cloudConfig,omitempty"`
+	Keep        bool   `json:"keep,omitempty"`
+}
+
+func (c Config) settings() settings {
+	return settings{
+		Network: c.Network, Bridge: c.Bridge, ClusterName: c.ClusterName, Namespace: c.Namespace, Management: c.Management,
+		CloudConfig: c.CloudConfig, Keep: c.Keep,
+	}
+}
+
+// flags are the flags for the settings that must not change.
+func (s settings) flags() string {
+	flags := fmt.Sprintf("--network=%s --bridge=%s --cluster-name=%s --namespace=%s", s.Network, s.Bridge, s.ClusterName, s.Namespace)
+	if s.Management {
+		flags += " --management"
+	}
+	return flags
+}
+
+// Complete makes paths absolute, since a later run may be in another folder. A run that resumes a kept
+// state takes from it what the user has not given.
+func (c *Config) Complete(given func(flag string) bool) (err error) {
+	if kept, err := readSettings(c.StateDir); err == nil && c.Resume {
+		c.recall(kept, given)
+	}
+	if c.CloudConfig != "" {
+		c.CloudConfig, err = filepath.Abs(c.CloudConfig)
+	}
+	return err
+}
+
+// refuseOther returns an InvalidError if the user has given values of these flags that are not those of
+// the kept state.
+func (c Config) refuseOther(flags ...string) error {
+	kept, err := readSettings(c.StateDir)
+	if err != nil || c.Given == nil {
+		return err
+	}
+	if err := c.Complete(c.Given); err != nil {
+		return err
+	}
+	values := map[string]struct{ wanted, kept string }{
+		"network": {c.Network, kept.Network}, "bridge": {c.Bridge, kept.Bridge}, "cloud-config": {c.CloudConfig, kept.CloudConfig},
+	}
+	var wrong problems
+	for _, flag := range flags {
+		if value := values[flag]; c.Given(flag) && value.wanted != value.kept {
+			wrong.add("--%s %s: the management cluster has %s; leave the flag out, or use another --state-dir", flag, value.wanted, cmp.Or(value.kept, "none"))
+		}
+	}
+	return wrong.err()
+}
+
+func (c *Config) recall(kept settings, given func(flag string) bool) {
+	for flag, value := range map[string]struct {
+		current *string
+		kept    string
+	}{
+		"network": {&c.Network, kept.Network}, "bridge": {&c.Bridge, kept.Bridge}, "cluster-name": {&c.ClusterName, kept.ClusterName},
+		"namespace": {&c.Namespace, kept.Namespace}, "cloud-config": {&c.CloudConfig, kept.CloudConfig},
+	} {
+		if !given(flag) {
+			*value.current = value.kept
+		}
+	}
+	if !given("management") {
+		c.Management = kept.Management
+	}
+}
+
+// readSettings reads the settings of a state folder.
+func readSettings(dir string) (settings, error) {
+	var kept settings
+	content, err := os.ReadFile(filepath.Join(dir, marker))
+	if err != nil {
+		return kept, err
+	}
+	return kept, json.Unmarshal(content, &kept)
+}
