@@ -73,7 +73,8 @@ type Instances interface {
 // Pools manages sets of instances created from one template. The cloud creates instances until the
 // pool reaches its size. It never deletes an instance to shrink a pool: the caller names the
 // instance to delete. Losing an instance, or having it reclaimed by the cloud, does not change the
-// size, so the pool creates a replacement.
+// size, so the pool creates a replacement. If a pool itself is lost, its instances stay: EnsurePool
+// takes them over, and DeletePool deletes them.
 //
 // A pool has a version, which changes with its template and its size. Deleting one of its instances
 // changes the size. Every change names the version that the caller has seen. If the pool has a

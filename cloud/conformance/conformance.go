@@ -24,6 +24,9 @@ type Options struct {
 	// Lose makes an instance, or another one of its pool, disappear as if the cloud had failed. If
 	// nil, tests of lost instances are skipped.
 	Lose func(t *testing.T, c cloud.Cloud, instance cloud.Instance)
+	// LosePool makes a pool of this name disappear, but not its instances. If nil, tests of lost pools
+	// are skipped: no pool of the cloud can be lost that way.
+	LosePool func(t *testing.T, c cloud.Cloud, name string)
 }
 
 type suite struct {
@@ -32,6 +35,7 @@ type suite struct {
 	cloud    cloud.Cloud
 	patience time.Duration
 	lose     func(t *testing.T, c cloud.Cloud, instance cloud.Instance)
+	losePool func(t *testing.T, c cloud.Cloud, name string)
 	// template is an order that the cloud accepts.
 	template cloud.InstanceTemplate
 }
@@ -61,6 +65,8 @@ func Run(t *testing.T, options Options) {
 		"a pool shrinks by deletions only":               (*suite).poolShrinks,
 		"a pool spreads its instances over its zones":    (*suite).poolSpreads,
 		"a pool refills after a loss":                    (*suite).poolRefills,
+		"a pool takes over what a lost one has left":     (*suite).poolIsLost,
+		"a lost pool is deleted with its instances":      (*suite).lostPoolIsDeleted,
 		"a pool refuses a change of what was not read":   (*suite).poolConflicts,
 		"a deletion is not overwritten by a scaling":     (*suite).scalingRacesDeletion,
 		"a deletion is not overwritten by a template":    (*suite).templateRacesDeletion,
@@ -71,7 +77,10 @@ func Run(t *testing.T, options Options) {
 		"a watch tells of deletions":                     (*suite).deletionEvents,
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &suite{GomegaWithT: gomega.NewWithT(t), t: t, cloud: options.New(t), patience: options.Patience, lose: options.Lose}
+			s := &suite{
+				GomegaWithT: gomega.NewWithT(t), t: t, cloud: options.New(t), patience: options.Patience,
+				lose: options.Lose, losePool: options.LosePool,
+			}
 			s.chooseTemplate()
 			test(s)
 		})

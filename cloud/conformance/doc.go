@@ -13,5 +13,5 @@
 // Limits: it orders real instances, at most three at a time, with bootstrap data that does nothing.
 // It does not test quota, capacity, throttling, credentials or bootstrap reports, because the
 // interface offers no way to cause them. It tests the loss of an instance only if Options.Lose is
-// set.
+// set, and the loss of a pool only if Options.LosePool is set.
 package conformance

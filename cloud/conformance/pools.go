@@ -157,6 +157,41 @@ func (s *suite) poolRefills() {
 	s.Expect([]any{now.Size, now.Version}).To(gomega.Equal([]any{int32(2), changed.Version}), "nobody has asked for another size")
 }
 
+// loses creates a pool of two instances and loses it. It returns the instances.
+func (s *suite) loses() []cloud.Instance {
+	s.t.Helper()
+	if s.losePool == nil {
+		s.t.Skip("no pool can be lost without its instances")
+	}
+	s.createPool(s.pool(2, "r1"))
+	members := s.eventuallyMembers(2)
+	s.losePool(s.t, s.cloud, poolName)
+	_, err := s.cloud.GetPool(s.t.Context(), poolName)
+	s.Expect(err).To(gomega.MatchError(cloud.IsNotFound, "a NotFoundError"))
+	s.Expect(s.eventuallyMembers(2)).To(gomega.HaveExactElements(gomega.HaveField("ID", members[0].ID), gomega.HaveField("ID", members[1].ID)), "they stay")
+	return members
+}
+
+func (s *suite) poolIsLost() {
+	members := s.loses()
+	made := s.createPool(s.pool(2, "r1"))
+	s.Expect(made.Instances).To(gomega.BeEquivalentTo(2))
+	s.growPool()
+	now := s.eventuallyMembers(3)
+	for _, member := range members {
+		s.Expect(now).To(gomega.ContainElement(gomega.HaveField("ID", member.ID)))
+	}
+	s.Expect(s.cloud.DeleteInstance(s.t.Context(), members[0].ID)).To(gomega.Succeed())
+	s.Expect(s.getPool().Size).To(gomega.BeEquivalentTo(2), "it was a member")
+}
+
+func (s *suite) lostPoolIsDeleted() {
+	s.loses()
+	s.Expect(s.cloud.DeletePool(s.t.Context(), poolName)).To(gomega.Succeed(), "instances are left")
+	s.eventuallyGone(func() error { return s.cloud.DeletePool(s.t.Context(), poolName) })
+	s.Expect(s.names(cloud.InstanceFilter{})).To(gomega.BeEmpty())
+}
+
 func (s *suite) poolConflicts() {
 	ctx := s.t.Context()
 	seen := s.createPool(s.pool(1, "r1"))

@@ -44,5 +44,10 @@ func run(t *testing.T, newCloud func(*testing.T) cloud.Cloud) {
 			}
 			fake.GrowPools()
 		},
+		LosePool: func(t *testing.T, c cloud.Cloud, name string) {
+			if fake, ok := c.(*Cloud); !ok || !fake.LosePool(name) {
+				t.Fatalf("pool %s cannot be lost", name)
+			}
+		},
 	})
 }

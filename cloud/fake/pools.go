@@ -132,26 +132,44 @@ func (c *Cloud) DeletePool(ctx context.Context, name string) error {
 	if err := c.enter(ctx, CallDeletePool); err != nil {
 		return err
 	}
-	p, err := find(c.pools, kindPool, name)
-	if err != nil {
-		return err
-	}
-	p.Deleting, p.Size = true, 0
+	left := false
 	for id, i := range c.instances {
 		if i.Pool != name {
 			continue
 		}
+		left = true
 		i.State = cloud.InstanceDeleting
 		if c.options.Mode == Instant {
 			c.remove(id)
 		}
 		c.emitInstance(i)
 	}
+	p, err := find(c.pools, kindPool, name)
+	if err != nil && left { // only the pool itself was lost
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	p.Deleting, p.Size = true, 0
 	if c.options.Mode == Instant {
 		delete(c.pools, name)
 	}
 	c.emitPool(p)
 	return nil
+}
+
+// LosePool removes a pool that nobody asked to delete, but not its instances. It reports false if no
+// pool has the name.
+func (c *Cloud) LosePool(name string) bool {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	p, ok := c.pools[name]
+	if ok {
+		delete(c.pools, name)
+		c.emitPool(p)
+	}
+	return ok
 }
 
 // PoolUserData returns the user data of a pool's template. It reports false if no pool has the

@@ -127,6 +127,7 @@ func TestConformance(t *testing.T) {
 		Lose: func(t *testing.T, c cloud.Cloud, instance cloud.Instance) {
 			lose(t, c.(*Cloud).namespace, instance)
 		},
+		LosePool: losePool,
 	})
 }
 
@@ -135,6 +136,17 @@ func lose(t *testing.T, namespace string, instance cloud.Instance) {
 	t.Helper()
 	err := outer.client.CoreV1().Pods(namespace).Delete(t.Context(), podOf(instance.ID), metav1.DeleteOptions{GracePeriodSeconds: ptr.To(int64(0))})
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+}
+
+// losePool deletes the Secret of a pool once it says that all members were created.
+func losePool(t *testing.T, of cloud.Cloud, name string) {
+	t.Helper()
+	g, c := NewWithT(t), of.(*Cloud)
+	g.Eventually(func() (bool, error) {
+		p, err := c.readPool(t.Context(), name)
+		return err == nil && p.lacks(), err
+	}, soon).Should(BeFalse())
+	g.Expect(outer.client.CoreV1().Secrets(c.namespace).Delete(t.Context(), poolObject(name), metav1.DeleteOptions{})).To(Succeed())
 }
 
 func template() cloud.InstanceTemplate {

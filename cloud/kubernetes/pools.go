@@ -321,11 +321,11 @@ func (c *Cloud) ListPools(ctx context.Context, tags cloud.Tags) ([]cloud.Pool, e
 }
 
 // DeletePool implements cloud.Pools. The Secret goes after the last Pod, so that a call that was
-// interrupted can be repeated.
+// interrupted can be repeated. If the Secret was lost, the Pods are still deleted.
 func (c *Cloud) DeletePool(ctx context.Context, name string) error {
 	p, err := c.changePool(ctx, name, func(p *pool) (*pool, bool, error) {
 		if p == nil {
-			return nil, false, c.missing(ctx, errorKindPool, name)
+			return &pool{poolRecord: poolRecord{PoolSpec: cloud.PoolSpec{Name: name}}}, false, nil
 		}
 		write := !p.Deleting
 		p.Deleting, p.Size, p.Members = true, 0, nil
@@ -337,7 +337,8 @@ func (c *Cloud) DeletePool(ctx context.Context, name string) error {
 	return c.emptyPool(ctx, p)
 }
 
-// emptyPool deletes the instances of a pool that is being deleted, and then the pool.
+// emptyPool deletes the instances of a pool that is being deleted, and then the pool. A pool that was
+// lost has no Secret.
 func (c *Cloud) emptyPool(ctx context.Context, p *pool) error {
 	pods, err := c.podsOf(ctx, p)
 	if err != nil {
@@ -351,8 +352,11 @@ func (c *Cloud) emptyPool(ctx context.Context, p *pool) error {
 			return err
 		}
 	}
-	if len(pods) > 0 {
+	switch {
+	case len(pods) > 0:
 		return nil
+	case p.secret == nil:
+		return c.missing(ctx, errorKindPool, p.Name)
 	}
 	err = c.secrets().Delete(ctx, p.secret.Name, *metav1.NewPreconditionDeleteOptions(string(p.secret.UID)))
 	if isGone(err) {
