@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/conditions"
@@ -41,6 +42,56 @@ func TestRepairWhileTheRolloutIsPausedAndSomebodyElseScales(t *testing.T) {
 	w.Expect(w.deleting()).To(ConsistOf(stopped.Hostname))
 	w.Expect(w.result.RequeueAfter).To(Or(BeZero(), BeNumerically(">=", time.Second)), "there is no polling")
 	w.Expect(w.get().Status.DesiredReplicas).To(HaveValue(BeEquivalentTo(3)))
+}
+
+// What another cloud or tenant does not have is not lost.
+func TestAnotherTenantAnswers(t *testing.T) {
+	w := newWorld(t, 3, infrav1.FooMachinePoolStrategy{})
+	w.settles()
+	w.r.clouds = cloudidentity.One(fake.New(fake.Options{}))
+	for range 4 {
+		w.Expect(w.reconcileOnce()).To(MatchError(ContainSubstring("not found")))
+	}
+	w.Expect(w.condition(infrav1.FooMachinePoolReadyCondition)).To(And(
+		HaveField("Status", metav1.ConditionFalse), HaveField("Reason", infrav1.FooMachinePoolPoolNotFoundReason),
+		HaveField("Message", ContainSubstring("check the endpoint and the tenant"))))
+	w.Expect(w.get().Spec.ProviderIDList).To(HaveLen(3), "Cluster API deletes the Nodes of IDs that leave the list")
+	w.Expect(w.deleting()).To(BeEmpty())
+
+	w.r.clouds = cloudidentity.One(w.cloud)
+	w.reconciles()
+	w.Expect(w.condition(infrav1.FooMachinePoolReadyCondition).Status).To(Equal(metav1.ConditionTrue))
+}
+
+// A cloud that has the instances is the right one, so a pool that it does not have is created again.
+func TestALostPoolIsCreatedAgain(t *testing.T) {
+	w := newWorld(t, 3, infrav1.FooMachinePoolStrategy{})
+	w.settles()
+	before := w.cloud.InstanceNames()
+	w.Expect(w.cloud.LosePool("ns.workers")).To(BeTrue())
+	w.reconciles()
+	w.Expect(w.cloud.GetPool(w.ctx, "ns.workers")).To(And(HaveField("Size", BeEquivalentTo(3)), HaveField("Instances", BeEquivalentTo(3))))
+	w.Expect(w.cloud.InstanceNames()).To(Equal(before))
+	w.Expect(w.deleting()).To(BeEmpty())
+
+	stopped := w.instances()[0]
+	w.Expect(w.cloud.StopInstance(stopped.Name, "out of memory")).To(BeTrue())
+	w.reconciles()
+	w.Expect(w.deleting()).To(ConsistOf(stopped.Hostname), "it is repaired as before")
+}
+
+// Nothing runs on after the deletion of a pool that the cloud has lost.
+func TestALostPoolIsDeletedWithItsInstances(t *testing.T) {
+	w := newWorld(t, 2, infrav1.FooMachinePoolStrategy{})
+	for range 3 { // the last one orders the pool
+		w.Expect(w.reconcileOnce()).To(Succeed())
+	}
+	w.Expect(w.cloud.InstanceNames()).To(HaveLen(2), "they have no FooMachines yet")
+	w.Expect(w.cloud.LosePool("ns.workers")).To(BeTrue())
+	w.Expect(w.kube.Delete(w.ctx, w.get())).To(Succeed())
+	w.reconciles()
+	w.Expect(w.cloud.InstanceNames()).To(BeEmpty())
+	w.Expect(w.kube.Get(w.ctx, w.key, &infrav1.FooMachinePool{})).To(MatchError(apierrors.IsNotFound, "it is gone"))
 }
 
 // Instances that failed to join count only once they are replaced.

@@ -185,7 +185,7 @@ func (r *reconciler) observe(ctx context.Context, s *scope, from source) error {
 	instances, err := observeCloud(ctx, s)
 	s.fault = cloudfault.Of(err)
 	if s.fault.IsZero() {
-		s.fault = poolLost(s, fooMachines.Items)
+		s.fault = poolLost(s, instances, fooMachines.Items)
 	}
 	s.membersKnown = s.fault.IsZero()
 	if !s.membersKnown {
@@ -199,14 +199,18 @@ func (r *reconciler) observe(ctx context.Context, s *scope, from source) error {
 	return r.observeBootstrap(ctx, s)
 }
 
-// poolLost returns a fault if the cloud has no pool, although one was ordered and its instances are
-// still in use. The wrong cloud or tenant may be answering, so nothing is taken for lost.
-func poolLost(s *scope, fooMachines []infrav1.FooMachine) cloudfault.Fault {
+// poolLost returns a fault if the cloud has neither the pool nor any of its instances, although they
+// were ordered and are still in use. The wrong cloud or tenant may be answering, so nothing is taken
+// for lost.
+func poolLost(s *scope, instances []cloud.Instance, fooMachines []infrav1.FooMachine) cloudfault.Fault {
 	if s.cloudPool != nil || s.pool.Spec.ProviderID == "" || s.deleting() {
 		return cloudfault.Fault{}
 	}
 	inUse := 0
 	for i := range fooMachines {
+		if slices.ContainsFunc(instances, func(one cloud.Instance) bool { return one.ProviderID == fooMachines[i].Spec.ProviderID }) {
+			return cloudfault.Fault{}
+		}
 		if fooMachines[i].DeletionTimestamp.IsZero() {
 			inUse++
 		}
@@ -220,25 +224,20 @@ func poolLost(s *scope, fooMachines []infrav1.FooMachine) cloudfault.Fault {
 	return fault
 }
 
+// observeCloud reads the pool and its instances, which stay if only the pool is lost.
 func observeCloud(ctx context.Context, s *scope) ([]cloud.Instance, error) {
 	name := s.owner().CloudName()
 	cloudPool, err := s.cloud.GetPool(ctx, name)
-	if err != nil {
+	if err == nil {
+		s.cloudPool = &cloudPool
+		err = observeSize(ctx, s)
+	} else {
 		s.cloudPool = nil
-		return nil, ignoreNotFound(err)
 	}
-	s.cloudPool = &cloudPool
-	if err := observeSize(ctx, s); err != nil {
+	if err != nil && !cloud.IsNotFound(err) {
 		return nil, err
 	}
 	return s.cloud.ListInstances(ctx, cloud.InstanceFilter{Pool: name})
-}
-
-func ignoreNotFound(err error) error {
-	if cloud.IsNotFound(err) {
-		return nil
-	}
-	return err
 }
 
 // observeSize asks for the size of an instance once for each generation of the spec, and for as

@@ -226,18 +226,22 @@ var _ = Describe("The life of a pool", func() {
 		Entry("timeout", cloud.Bootstrap{State: cloud.BootstrapRunning}, "has not joined within 10s: it has bootstrap state Running"),
 	)
 
-	It("deletes nothing if another tenant's cloud answers", func() {
+	It("creates its pool again if the cloud has lost it, and keeps the instances", func() {
 		s := newStory(3, infrav1.FooMachinePoolStrategy{})
 		s.settles(3)
-		suite.Cloud.Fail(fake.CallGetPool, &cloud.NotFoundError{Kind: "pool", Name: s.cloudName()})
-		suite.Cloud.DropWatches()
-		message := s.has(infrav1.FooMachinePoolReadyCondition, metav1.ConditionFalse, infrav1.FooMachinePoolPoolNotFoundReason)
-		Expect(message).To(ContainSubstring("check the endpoint and the tenant"))
+		before := namesOfInstances(s.instances(Default))
+		Expect(suite.Cloud.LosePool(s.cloudName())).To(BeTrue())
+		Eventually(func() error {
+			_, err := suite.Cloud.GetPool(s.ctx, s.cloudName())
+			return err
+		}).Should(Succeed())
 		s.stays()
-		Expect(s.get(Default).Spec.ProviderIDList).To(HaveLen(3), "Cluster API deletes the Nodes of IDs that leave the list")
-		suite.Cloud.Heal(fake.CallGetPool)
-		suite.Cloud.DropWatches()
+		Expect(namesOfInstances(s.instances(Default))).To(Equal(before))
 		s.has(infrav1.FooMachinePoolReadyCondition, metav1.ConditionTrue, infrav1.FooMachinePoolReadyReason)
+		s.change(func(m *clusterv1.MachinePool) { m.Spec.Replicas = ptr.To[int32](4) })
+		s.settles(4)
+		Expect(namesOfInstances(s.instances(Default))).To(ContainElements(before))
+		Expect(s.drained).To(BeEmpty())
 	})
 
 	It("deletes nothing after a move from another management cluster", func() {
