@@ -13,6 +13,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -124,11 +125,23 @@ func (c *Cloud) secrets() coreclient.SecretInterface { return c.api.Secrets(c.na
 
 func (c *Cloud) services() coreclient.ServiceInterface { return c.api.Services(c.namespace) }
 
-// verify returns an error if the namespace is not set up for Foo. What a cluster answers to be
-// missing means nothing before: it may be another cluster behind the same address.
+// verify returns an error if the namespace is not set up for Foo, or does not stay. What a cluster
+// answers to be missing means nothing then: it may be another cluster behind the same address.
 func (c *Cloud) verify(ctx context.Context) error {
-	_, err := c.config(ctx)
-	return err
+	if _, err := c.config(ctx); err != nil {
+		return err
+	}
+	return c.stays(ctx)
+}
+
+// stays returns an error if the namespace is being deleted. Its Pods go first then, in any order, and
+// its ConfigMap goes later.
+func (c *Cloud) stays(ctx context.Context) error {
+	namespace, err := c.api.Namespaces().Get(ctx, c.namespace, metav1.GetOptions{})
+	if err == nil && !namespace.DeletionTimestamp.IsZero() {
+		return &cloud.UnauthorizedError{Message: fmt.Sprintf("namespace %s of the cluster at %s is being deleted", c.namespace, c.endpoint)}
+	}
+	return c.translate(err)
 }
 
 // missing returns a NotFoundError for something that the API server does not have, or the error of

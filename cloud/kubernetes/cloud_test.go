@@ -578,7 +578,7 @@ func TestMissingPermissionsAreNamed(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: "foo"}, Rules: []rbacv1.PolicyRule{
 		{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get", "list", "watch", "create"}},
-		{APIGroups: []string{""}, Resources: []string{"secrets", "services", "resourcequotas"}, Verbs: []string{"*"}},
+		{APIGroups: []string{""}, Resources: []string{"namespaces", "secrets", "services", "resourcequotas"}, Verbs: []string{"*"}},
 		{APIGroups: []string{""}, Resources: []string{"configmaps"}, ResourceNames: []string{ConfigName}, Verbs: []string{"get"}},
 	}}
 	roles := outer.client.RbacV1().Roles(namespace)
@@ -776,17 +776,33 @@ func TestNamespaceThatIsDeleted(t *testing.T) {
 	c := managed(t, namespace)
 	made, err := c.EnsureInstance(t.Context(), orderOf("one"))
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Eventually(func() (cloud.Instance, error) { return c.GetInstance(t.Context(), made.ID) }, soon).Should(HaveField("State", cloud.InstanceRunning))
+	other, err := c.EnsureInstance(t.Context(), orderOf("other"))
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, one := range []cloud.Instance{made, other} {
+		g.Eventually(func() (cloud.Instance, error) { return c.GetInstance(t.Context(), one.ID) }, soon).Should(HaveField("State", cloud.InstanceRunning))
+	}
 	g.Expect(outer.client.CoreV1().Namespaces().Delete(t.Context(), namespace, metav1.DeleteOptions{})).To(Succeed())
 	_, err = c.EnsureInstance(t.Context(), orderOf("two"))
-	g.Expect(err).To(MatchError(ContainSubstring("because it is being terminated")))
+	g.Expect(err).To(MatchError(ContainSubstring("is being deleted")))
 	g.Expect(cloud.IsUnauthorized(err)).To(BeTrue())
-	// Its controller would delete everything, in any order.
-	g.Expect(outer.client.CoreV1().ConfigMaps(namespace).Delete(t.Context(), ConfigName, metav1.DeleteOptions{})).To(Succeed())
+	nothingIsLost := func() {
+		for name, call := range map[string]func() error{
+			"get":         func() error { _, err := c.GetInstance(t.Context(), made.ID); return err },
+			"list":        func() error { _, err := c.ListInstances(t.Context(), cloud.InstanceFilter{}); return err },
+			"delete":      func() error { return c.DeleteInstance(t.Context(), made.ID) },
+			"pool":        func() error { _, err := c.GetPool(t.Context(), "pool"); return err },
+			"delete pool": func() error { return c.DeletePool(t.Context(), "pool") },
+		} {
+			g.Expect(call()).To(MatchError(cloud.IsUnauthorized, "an UnauthorizedError"), name)
+		}
+	}
+	// A controller deletes the Pods first, one after the other, and then everything else.
 	lose(t, namespace, made)
-	_, err = c.GetInstance(t.Context(), made.ID)
-	g.Expect(cloud.IsUnauthorized(err)).To(BeTrue(), "%v", err)
-	g.Expect(cloud.IsUnauthorized(c.DeleteInstance(t.Context(), made.ID))).To(BeTrue())
+	nothingIsLost()
+	lose(t, namespace, other)
+	nothingIsLost()
+	g.Expect(outer.client.CoreV1().ConfigMaps(namespace).Delete(t.Context(), ConfigName, metav1.DeleteOptions{})).To(Succeed())
+	nothingIsLost()
 }
 
 // Pools are filled even if they could not be listed when the watch began.

@@ -191,6 +191,9 @@ func (c *Cloud) ListInstances(ctx context.Context, filter cloud.InstanceFilter) 
 		more[poolLabel] = hash(filter.Pool)
 	}
 	pods, err := c.listPods(ctx, filter.Tags, more)
+	if err == nil {
+		err = c.stays(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ var permissions = []struct {
 	resource string
 	verbs    []string
 }{
+	{"namespaces", []string{"get"}},
 	{"configmaps", []string{"get"}},
 	{"pods", []string{"get", "list", "watch", "create", "patch", "delete"}},
 	{"secrets", []string{"get", "list", "watch", "create", "update", "patch", "delete"}},
