@@ -4,23 +4,31 @@
 package kubernetes
 
 import (
+	"bytes"
 	"errors"
+	"io/fs"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/ptr"
+	utilyaml "sigs.k8s.io/cluster-api/util/yaml"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/kustomize"
 )
 
 func TestNames(t *testing.T) {
@@ -41,6 +49,40 @@ func TestNames(t *testing.T) {
 	}
 	for key := range tagLabels(cloud.Tags{"cluster.x-k8s.io/cluster": "ns/" + strings.Repeat("long", 60)}) {
 		g.Expect(validation.IsQualifiedName(key)).To(BeEmpty())
+	}
+}
+
+// Tenants share nothing that applying or deleting one of them would take from another.
+func TestTenantsShareNothing(t *testing.T) {
+	g, owners := NewWithT(t), map[string]string{}
+	for _, namespace := range []string{"team-a", "team-b"} {
+		files := filesys.MakeFsInMemory()
+		g.Expect(fs.WalkDir(os.DirFS("../../config/kubernetes-cloud"), ".", func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			content, err := os.ReadFile("../../config/kubernetes-cloud/" + path)
+			if path == "kustomization.yaml" {
+				content = bytes.Replace(content, []byte("namespace: foo-machines"), []byte("namespace: "+namespace), 1)
+			}
+			return errors.Join(err, files.WriteFile(path, content))
+		})).To(Succeed())
+		content, err := kustomize.BuildIn(files, ".")
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(string(content)).NotTo(ContainSubstring("namespace: foo-machines"))
+		objects, err := utilyaml.ToUnstructured(content)
+		g.Expect(err).NotTo(HaveOccurred())
+		for _, object := range objects {
+			key := object.GetKind() + " " + object.GetNamespace() + "/" + object.GetName()
+			g.Expect(owners).NotTo(HaveKey(key))
+			owners[key] = namespace
+			if object.GetKind() == "ClusterRoleBinding" {
+				binding := rbacv1.ClusterRoleBinding{}
+				g.Expect(runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &binding)).To(Succeed())
+				g.Expect(owners).To(HaveKeyWithValue("ClusterRole /"+binding.RoleRef.Name, namespace))
+				g.Expect(binding.Subjects).To(ConsistOf(HaveField("Namespace", namespace)))
+			}
+		}
 	}
 }
 

@@ -43,7 +43,7 @@ func newOuterTenant(ctx context.Context, namespace, endpoint string) *tenant {
 	objects, err := utilyaml.ToUnstructured(content)
 	Expect(err).NotTo(HaveOccurred())
 	for i := range objects {
-		Expect(client.IgnoreAlreadyExists(c.Create(ctx, &objects[i]))).To(Succeed(), "tenants share a ClusterRole")
+		Expect(c.Create(ctx, &objects[i])).To(Succeed())
 	}
 	// No kubelet runs here, so what holds the first connections to a cluster would never start. Its
 	// container requests less than the namespace allows, so clusters come up without it.
