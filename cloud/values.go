@@ -150,7 +150,8 @@ type InstanceSpec struct {
 	// fewest instances that carry the tags in Spread, all of them. Of several such zones, it picks
 	// the one whose name sorts first. Instances that are being deleted or have stopped do not count.
 	Zone string `json:"zone,omitempty"`
-	// Zones to pick from if Zone is empty; all zones of the cloud if empty.
+	// Zones to pick from if Zone is empty; all zones of the cloud if empty. Those that the cloud has
+	// lost do not count, unless it has lost all of them.
 	Zones []string `json:"zones,omitempty"`
 	// Spread lists the tags of the instances to spread evenly over Zones; all instances of the
 	// tenant if empty.
@@ -284,7 +285,8 @@ type PoolSpec struct {
 	Size int32 `json:"size"`
 	// Zones to spread the instances over evenly; all zones if empty. A new instance goes to the zone
 	// with the fewest instances of the pool. Of several such zones, it goes to the one whose name
-	// sorts first. Instances that are being deleted or have stopped do not count.
+	// sorts first. Instances that are being deleted or have stopped do not count. Zones that the
+	// cloud has lost get no new instance.
 	Zones []string `json:"zones,omitempty"`
 	// Revision names the template. The cloud records it on each instance that it creates and never
 	// interprets it. User data may change without a new revision, for example when a token is

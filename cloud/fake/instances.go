@@ -47,7 +47,11 @@ func (c *Cloud) create(spec cloud.InstanceSpec, of *pool) (*instance, error) {
 		return nil, err
 	}
 	if spec.Zone == "" {
-		spec.Zone = c.spread(cloud.InstanceFilter{Tags: spec.Spread}).Emptiest(c.catalog().ZonesOrAll(spec.Zones))
+		zones, err := c.catalog().OfferedZones(spec.Zones)
+		if err != nil {
+			return nil, err
+		}
+		spec.Zone = c.spread(cloud.InstanceFilter{Tags: spec.Spread}).Emptiest(zones)
 	}
 	id := c.nextID()
 	i := &instance{userData: slices.Clone(spec.UserData), Instance: cloud.Instance{

@@ -20,10 +20,14 @@ import (
 func (c *Cloud) EnsurePool(ctx context.Context, spec cloud.PoolSpec, version string) (cloud.Pool, error) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
-	if err := cmp.Or(c.enter(ctx, CallEnsurePool), c.catalog().Pool(spec), rules.Image("template.", spec.Template, c.options.Images)); err != nil {
+	p, exists := c.pools[spec.Name]
+	var before []string
+	if exists {
+		before = p.Zones
+	}
+	if err := cmp.Or(c.enter(ctx, CallEnsurePool), c.catalog().Pool(spec, before), rules.Image("template.", spec.Template, c.options.Images)); err != nil {
 		return cloud.Pool{}, err
 	}
-	p, exists := c.pools[spec.Name]
 	switch {
 	case !exists && version != "":
 		return cloud.Pool{}, &cloud.NotFoundError{Kind: kindPool, Name: spec.Name}
@@ -83,7 +87,12 @@ func (c *Cloud) changed(p *pool) {
 // existing instances only once. Callers must hold the lock.
 func (c *Cloud) grow(p *pool) {
 	p.Problem = nil
-	zones, spread := c.catalog().ZonesOrAll(p.Zones), c.spread(cloud.InstanceFilter{Pool: p.Name})
+	zones, err := c.catalog().OfferedZones(p.Zones)
+	if err != nil {
+		p.Problem = &cloud.Problem{Reason: cloud.ReasonFor(err), Message: err.Error()}
+		return
+	}
+	spread := c.spread(cloud.InstanceFilter{Pool: p.Name})
 	template := p.Template
 	template.UserData = p.userData
 	for have := c.countOf(p.Name); have < p.Size && !p.Deleting; have++ {

@@ -329,7 +329,7 @@ func TestALostMemberThatALateFillerCreates(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 		return p
 	}
-	g.Eventually(func() bool { return read().lacks() }, soon).Should(BeFalse())
+	g.Eventually(func() bool { return read().full() }, soon).Should(BeTrue())
 
 	// This filler has read the record before its first member was created.
 	old := read()
@@ -715,7 +715,7 @@ func TestPoolThatIsDeletedWhileItIsFilled(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	offered, err := slow.catalog(t.Context())
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(read.reserve(offered)).To(BeTrue())
+	g.Expect(read.reserve(offered, nil)).To(BeTrue())
 	g.Expect(slow.writePool(t.Context(), read)).To(Succeed())
 
 	other, err := NewForConfig(outer.Config, namespace)

@@ -9,10 +9,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/klog/v2"
 	"sigs.k8s.io/yaml"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
@@ -35,8 +38,8 @@ const (
 // Config is the content of the ConfigMap.
 type Config struct {
 	// Zones of the outer cluster. If empty, the zones are the values of the label
-	// topology.kubernetes.io/zone of the Nodes, which the token must then be allowed to list; or
-	// the zone "default" if no Node has the label.
+	// topology.kubernetes.io/zone of the Nodes that can run instances, and the token must be allowed
+	// to list Nodes; or the zone "default" if none of these Nodes has the label.
 	Zones []Zone `json:"zones,omitempty"`
 	// InstanceTypes on offer.
 	InstanceTypes []InstanceType `json:"instanceTypes"`
@@ -176,13 +179,15 @@ type catalog struct {
 	open map[string]bool
 }
 
-// preferOpen returns the zones in which a node takes new Pods, or all zones if there are none.
-func (o *catalog) preferOpen(zones []string) []string {
-	preferred := slices.DeleteFunc(slices.Clone(zones), func(zone string) bool { return !o.open[zone] })
+// choices returns those of the named zones that a new instance may go to, or of all zones if none is
+// named: the zones with a node that takes new Pods or, if there are none, all on offer.
+func (o *catalog) choices(named []string) ([]string, error) {
+	offered, err := o.OfferedZones(named)
+	preferred := slices.DeleteFunc(slices.Clone(offered), func(zone string) bool { return !o.open[zone] })
 	if len(preferred) == 0 {
-		return zones
+		return offered, err
 	}
-	return preferred
+	return preferred, nil
 }
 
 func (c *Cloud) catalog(ctx context.Context) (*catalog, error) {
@@ -204,17 +209,19 @@ func (c *Cloud) catalog(ctx context.Context) (*catalog, error) {
 	return found, nil
 }
 
-// addZones adds the zones in the ConfigMap or, if it names none, the zones of the Nodes.
+// addZones adds the zones in the ConfigMap or, if it names none, the zones of the Nodes
+// that can run instances.
 func (c *Cloud) addZones(ctx context.Context, found *catalog) error {
 	for _, zone := range found.Config.Zones {
 		found.Catalog.Zones = append(found.Catalog.Zones, cloud.Zone{Name: zone.Name, ControlPlane: !zone.WorkersOnly})
 	}
 	if len(found.Catalog.Zones) == 0 {
-		nodes, err := c.api.Nodes().List(ctx, metav1.ListOptions{})
+		pods := found.Config.Pods
+		nodes, err := c.api.Nodes().List(ctx, metav1.ListOptions{LabelSelector: labels.SelectorFromSet(pods.NodeSelector).String()})
 		if err != nil {
 			return fmt.Errorf("zones from Nodes, because ConfigMap %s names none: %w", ConfigName, c.translate(err))
 		}
-		found.open = openZones(nodes.Items)
+		found.open = openZones(nodes.Items, pods.Tolerations)
 		for _, name := range slices.Sorted(maps.Keys(found.open)) {
 			found.Catalog.Zones = append(found.Catalog.Zones, cloud.Zone{Name: name, ControlPlane: true})
 		}
@@ -227,15 +234,31 @@ func (c *Cloud) addZones(ctx context.Context, found *catalog) error {
 	return nil
 }
 
-// openZones returns the zones of the Nodes, and whether one of their Nodes takes new Pods.
-func openZones(nodes []corev1.Node) map[string]bool {
+// openZones returns the zones of the Nodes that can run Pods with these tolerations, and whether one of
+// their Nodes takes new Pods.
+func openZones(nodes []corev1.Node, tolerations []corev1.Toleration) map[string]bool {
 	open := map[string]bool{}
 	for i := range nodes {
-		if zone := nodes[i].Labels[zoneLabel]; zone != "" {
-			open[zone] = open[zone] || takesPods(&nodes[i])
+		zone, taints := nodes[i].Labels[zoneLabel], untolerated(nodes[i].Spec.Taints, tolerations)
+		if zone != "" && !slices.ContainsFunc(taints, isLasting) {
+			open[zone] = open[zone] || len(taints) == 0 && takesPods(&nodes[i])
 		}
 	}
 	return open
+}
+
+// untolerated returns the taints that keep Pods with these tolerations away.
+func untolerated(taints []corev1.Taint, tolerations []corev1.Toleration) []corev1.Taint {
+	return slices.DeleteFunc(slices.Clone(taints), func(taint corev1.Taint) bool {
+		return taint.Effect == corev1.TaintEffectPreferNoSchedule || slices.ContainsFunc(tolerations, func(one corev1.Toleration) bool {
+			return one.ToleratesTaint(klog.Background(), &taint, true)
+		})
+	})
+}
+
+// isLasting reports whether a taint says what a Node is for. The others come and go with its state.
+func isLasting(taint corev1.Taint) bool {
+	return !strings.HasPrefix(taint.Key, "node.kubernetes.io/") && !strings.HasPrefix(taint.Key, "node.cloudprovider.kubernetes.io/")
 }
 
 func takesPods(node *corev1.Node) bool {

@@ -43,7 +43,7 @@ func (c *Cloud) fillPool(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if p.reserve(offered) || changed {
+	if p.reserve(offered, pods) || changed {
 		if err := c.writePool(ctx, p); err != nil {
 			return c.translate(err)
 		}
@@ -53,10 +53,15 @@ func (c *Cloud) fillPool(ctx context.Context, name string) error {
 
 // catalogFor returns the catalog, or nil if the pool is full, as it is after most changes of its Pods.
 func (c *Cloud) catalogFor(ctx context.Context, p *pool) (*catalog, error) {
-	if len(p.Members) >= int(p.Size) && !p.lacks() {
+	if p.full() {
 		return nil, nil
 	}
 	return c.catalog(ctx)
+}
+
+// full reports whether the pool has its size, and all of its members were created.
+func (p *pool) full() bool {
+	return len(p.Members) >= int(p.Size) && !slices.ContainsFunc(p.Members, func(one member) bool { return !one.Created })
 }
 
 // observe compares the members with the Pods: who has one was created, and who has none any more was
@@ -81,23 +86,30 @@ func (p *pool) observe(pods []corev1.Pod) bool {
 	return !slices.Equal(before, kept)
 }
 
-// reserve adds members until the pool has its size, or gives up members that were not created, if it
-// has more. It reports whether anything changed.
-func (p *pool) reserve(offered *catalog) bool {
-	changed := false
+// reserve adds members until the pool has its size, if there is a zone for them. It gives up members
+// that were not created if the pool has more, or if new instances go to other zones by now. It reports
+// whether anything changed.
+func (p *pool) reserve(offered *catalog, pods []corev1.Pod) bool {
+	if p.full() {
+		return false
+	}
+	zones, _ := offered.choices(p.Zones) // if there are none, createMembers says so
+	before := len(p.Members)
+	p.Members = slices.DeleteFunc(p.Members, func(one member) bool { return !one.Created && !slices.Contains(zones, one.Zone) })
+	changed := len(p.Members) != before
 	for i := len(p.Members) - 1; i >= 0 && len(p.Members) > int(p.Size); i-- {
 		if !p.Members[i].Created {
 			p.Members, changed = slices.Delete(p.Members, i, i+1), true
 		}
 	}
-	if len(p.Members) >= int(p.Size) {
-		return changed
+	states, spread := map[string]cloud.InstanceState{}, rules.Spread{}
+	for i := range pods {
+		states[pods[i].Name], _ = stateOf(&pods[i])
 	}
-	spread, zones := rules.Spread{}, offered.preferOpen(offered.ZonesOrAll(p.Zones))
 	for _, one := range p.Members {
-		spread[one.Zone]++
+		spread.Add(&cloud.Instance{Zone: one.Zone, State: states[objectName(p.instanceName(one))]})
 	}
-	for len(p.Members) < int(p.Size) {
+	for len(zones) > 0 && len(p.Members) < int(p.Size) {
 		zone := spread.Emptiest(zones)
 		spread[zone]++
 		p.Members, changed = append(p.Members, member{Suffix: rand.String(suffixLength), Zone: zone}), true
@@ -105,20 +117,15 @@ func (p *pool) reserve(offered *catalog) bool {
 	return changed
 }
 
-// lacks reports whether a member has not been created.
-func (p *pool) lacks() bool {
-	return slices.ContainsFunc(p.Members, func(one member) bool { return !one.Created })
-}
-
 // createMembers creates the members that have not been created, and notes the result in the pool.
 func (c *Cloud) createMembers(ctx context.Context, p *pool, offered *catalog) error {
 	backendPort, created := int32(0), make([]bool, len(p.Members))
-	if p.lacks() {
+	if !p.full() {
 		// The catalog may have changed since the pool was ordered.
-		if err := cmp.Or(offered.Pool(p.PoolSpec), rules.Image("template.", p.Template, offered.images)); err != nil {
+		_, err := offered.choices(p.Zones)
+		if err = cmp.Or(err, offered.Pool(p.PoolSpec, p.Zones), rules.Image("template.", p.Template, offered.images)); err != nil {
 			return cmp.Or(c.noteCreated(ctx, p, created, err), err)
 		}
-		var err error
 		if backendPort, err = c.expectBackend(ctx, p.Template.Tags); err != nil {
 			return err
 		}

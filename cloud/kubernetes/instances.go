@@ -74,6 +74,10 @@ func named(pod *corev1.Pod, name string) (cloud.Instance, error) {
 
 // emptiestZone returns the zone for an instance that may be in several.
 func (c *Cloud) emptiestZone(ctx context.Context, offered *catalog, spec cloud.InstanceSpec) (string, error) {
+	zones, err := offered.choices(spec.Zones)
+	if err != nil {
+		return "", err
+	}
 	peers, err := c.ListInstances(ctx, cloud.InstanceFilter{Tags: spec.Spread})
 	if err != nil {
 		return "", err
@@ -82,7 +86,7 @@ func (c *Cloud) emptiestZone(ctx context.Context, offered *catalog, spec cloud.I
 	for i := range peers {
 		spread.Add(&peers[i])
 	}
-	return spread.Emptiest(offered.preferOpen(offered.ZonesOrAll(spec.Zones))), nil
+	return spread.Emptiest(zones), nil
 }
 
 // order is what an instance is created from.

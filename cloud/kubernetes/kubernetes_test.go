@@ -286,14 +286,29 @@ func TestZonesWithoutNodes(t *testing.T) {
 		node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: ready}}
 		return node
 	}
+	tainted := func(zone, key string, effect corev1.TaintEffect) corev1.Node {
+		node := node(zone, false, corev1.ConditionTrue)
+		node.Spec.Taints = []corev1.Taint{{Key: key, Effect: effect}}
+		return node
+	}
 	offered := &catalog{open: openZones([]corev1.Node{
 		node("a", false, corev1.ConditionUnknown), node("b", false, corev1.ConditionFalse), node("b", false, corev1.ConditionTrue), node("c", true, corev1.ConditionTrue),
-		node("", false, corev1.ConditionTrue),
-	})}
-	g.Expect(offered.open).To(Equal(map[string]bool{"a": false, "b": true, "c": false}))
-	g.Expect(offered.preferOpen([]string{"a", "b", "c"})).To(Equal([]string{"b"}))
-	g.Expect(offered.preferOpen([]string{"a", "c"})).To(Equal([]string{"a", "c"}), "it must wait in one of them")
-	g.Expect((&catalog{}).preferOpen([]string{"a", "c"})).To(Equal([]string{"a", "c"}), "the ConfigMap names zones, and Nodes are unknown")
+		node("", false, corev1.ConditionTrue), tainted("d", "mine", corev1.TaintEffectNoSchedule), tainted("e", "others", corev1.TaintEffectNoSchedule),
+		tainted("f", "others", corev1.TaintEffectNoExecute), tainted("g", "others", corev1.TaintEffectPreferNoSchedule),
+		tainted("h", corev1.TaintNodeDiskPressure, corev1.TaintEffectNoSchedule), tainted("i", "node.cloudprovider.kubernetes.io/uninitialized", corev1.TaintEffectNoSchedule),
+		tainted("b", "others", corev1.TaintEffectNoSchedule),
+	}, []corev1.Toleration{{Key: "mine", Operator: corev1.TolerationOpExists}})}
+	g.Expect(offered.open).To(Equal(map[string]bool{"a": false, "b": true, "c": false, "d": true, "g": true, "h": false, "i": false}))
+	for zone := range offered.open {
+		offered.Catalog.Zones = append(offered.Catalog.Zones, cloud.Zone{Name: zone})
+	}
+	g.Expect(offered.choices(nil)).To(Equal([]string{"b", "d", "g"}))
+	g.Expect(offered.choices([]string{"a", "b", "c", "lost"})).To(Equal([]string{"b"}))
+	g.Expect(offered.choices([]string{"a", "c", "lost"})).To(Equal([]string{"a", "c"}), "it must wait in one of them")
+	_, err := offered.choices([]string{"e", "f"})
+	g.Expect(err).To(MatchError(`zones "e": unknown zone, allowed: a, b, c, d, g, h, i`))
+	unknown := &catalog{Catalog: offered.Catalog}
+	g.Expect(unknown.choices([]string{"a", "c"})).To(Equal([]string{"a", "c"}), "the ConfigMap names zones, and Nodes are unknown")
 }
 
 func TestConfigThatIsWrong(t *testing.T) {
@@ -345,13 +360,47 @@ func TestMembersOfAPool(t *testing.T) {
 	g.Expect(p.observe([]corev1.Pod{pod("lives"), leaving})).To(BeTrue())
 	g.Expect(p.Members).To(Equal([]member{{Suffix: "lives", Zone: "a", Created: true}, {Suffix: "fresh", Zone: "b"}}), "what was created and is missing was lost")
 	g.Expect(p.observe([]corev1.Pod{pod("lives")})).To(BeFalse())
-	g.Expect(p.reserve(offered)).To(BeTrue())
+	g.Expect(p.reserve(offered, nil)).To(BeTrue())
 	g.Expect(p.Members).To(HaveLen(4))
 	g.Expect([]string{p.Members[2].Zone, p.Members[3].Zone}).To(Equal([]string{"a", "b"}))
-	g.Expect(p.reserve(offered)).To(BeFalse())
+	g.Expect(p.reserve(offered, nil)).To(BeFalse())
 	p.Size = 1
-	g.Expect(p.reserve(offered)).To(BeTrue())
+	g.Expect(p.reserve(offered, nil)).To(BeTrue())
 	g.Expect(p.Members).To(Equal([]member{{Suffix: "lives", Zone: "a", Created: true}}), "what was not created is given up")
 	p.Size = 0
-	g.Expect(p.reserve(offered)).To(BeFalse(), "what was created is deleted only by name")
+	g.Expect(p.reserve(offered, nil)).To(BeFalse(), "what was created is deleted only by name")
+}
+
+// A member that had to wait goes where new instances go by now.
+func TestMembersOfAPoolThatWait(t *testing.T) {
+	g := NewWithT(t)
+	offered := &catalog{open: map[string]bool{"a": true, "b": false}}
+	offered.Catalog.Zones = []cloud.Zone{{Name: "a"}, {Name: "b"}}
+	p := &pool{poolRecord: poolRecord{PoolSpec: cloud.PoolSpec{Name: "ns.pool", Size: 4, Zones: []string{"a", "b", "lost"}}, Members: []member{
+		{Suffix: "lives", Zone: "b", Created: true}, {Suffix: "waits", Zone: "a"}, {Suffix: "closed", Zone: "b"}, {Suffix: "lost", Zone: "lost"},
+	}}}
+	g.Expect(p.reserve(offered, nil)).To(BeTrue())
+	g.Expect(p.Members[:2]).To(Equal([]member{{Suffix: "lives", Zone: "b", Created: true}, {Suffix: "waits", Zone: "a"}}))
+	g.Expect(p.Members[2:]).To(HaveExactElements(HaveField("Zone", "a"), HaveField("Zone", "a")))
+	g.Expect(p.reserve(offered, nil)).To(BeFalse())
+
+	p.Zones = []string{"lost"}
+	g.Expect(p.reserve(offered, nil)).To(BeTrue())
+	g.Expect(p.Members).To(HaveExactElements(HaveField("Suffix", "lives")), "there is no zone for others")
+}
+
+// An instance that has stopped leaves room in its zone.
+func TestZoneOfAMemberThatStopped(t *testing.T) {
+	g := NewWithT(t)
+	offered := &catalog{}
+	offered.Catalog.Zones = []cloud.Zone{{Name: "a"}, {Name: "b"}}
+	p := &pool{poolRecord: poolRecord{PoolSpec: cloud.PoolSpec{Name: "ns.pool", Size: 3}, Members: []member{
+		{Suffix: "stopped", Zone: "a", Created: true}, {Suffix: "lives", Zone: "b", Created: true},
+	}}}
+	pod := corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", ContainerStatuses: []corev1.ContainerStatus{{
+		Name: containerName, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}},
+	}}}}
+	pod.Name = objectName("ns.pool-stopped")
+	g.Expect(p.reserve(offered, []corev1.Pod{pod})).To(BeTrue())
+	g.Expect(p.Members[2].Zone).To(Equal("a"))
 }

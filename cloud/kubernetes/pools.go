@@ -177,12 +177,16 @@ func (c *Cloud) EnsurePool(ctx context.Context, spec cloud.PoolSpec, version str
 	if err != nil {
 		return cloud.Pool{}, err
 	}
-	if err := cmp.Or(
-		offered.Pool(spec), rules.Image("template.", spec.Template, offered.images), checkUserData("template.userData", spec.Template.UserData),
-	); err != nil {
-		return cloud.Pool{}, err
-	}
 	result, err := c.changePool(ctx, spec.Name, func(p *pool) (*pool, bool, error) {
+		var before []string
+		if p != nil {
+			before = p.Zones
+		}
+		if err := cmp.Or(
+			offered.Pool(spec, before), rules.Image("template.", spec.Template, offered.images), checkUserData("template.userData", spec.Template.UserData),
+		); err != nil {
+			return nil, false, err
+		}
 		switch {
 		case p == nil && version != "":
 			return nil, false, &cloud.NotFoundError{Kind: errorKindPool, Name: spec.Name}

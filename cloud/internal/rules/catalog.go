@@ -75,10 +75,8 @@ func (c Catalog) Instance(spec cloud.InstanceSpec) error {
 			return err
 		}
 	}
-	for _, zone := range spec.Zones {
-		if err := c.Zone("zones", zone); err != nil {
-			return err
-		}
+	if _, err := c.OfferedZones(spec.Zones); err != nil {
+		return err
 	}
 	return c.template("", spec.InstanceTemplate)
 }
@@ -93,8 +91,9 @@ func Size(size int32) error {
 	}
 }
 
-// Pool returns an InvalidError if the spec cannot be ordered. It does not look at the image.
-func (c Catalog) Pool(spec cloud.PoolSpec) error {
+// Pool returns an InvalidError if the spec cannot be ordered. It does not look at the image. The cloud
+// may have lost zones that the pool had before.
+func (c Catalog) Pool(spec cloud.PoolSpec, before []string) error {
 	if err := validateName("name", spec.Name, maxPoolName); err != nil {
 		return err
 	}
@@ -105,6 +104,9 @@ func (c Catalog) Pool(spec cloud.PoolSpec) error {
 		return err
 	}
 	for _, zone := range spec.Zones {
+		if slices.Contains(before, zone) {
+			continue
+		}
 		if err := c.Zone("zones", zone); err != nil {
 			return err
 		}
@@ -195,10 +197,16 @@ func (c Catalog) ZoneNames() []string {
 	return names
 }
 
-// ZonesOrAll returns the named zones, or the names of all zones if none is named.
-func (c Catalog) ZonesOrAll(named []string) []string {
-	if len(named) > 0 {
-		return named
+// OfferedZones returns those of the named zones that are on offer, or all zones if none is named. It
+// returns an InvalidError if no named zone is on offer.
+func (c Catalog) OfferedZones(named []string) ([]string, error) {
+	all := c.ZoneNames()
+	if len(named) == 0 {
+		return all, nil
 	}
-	return c.ZoneNames()
+	offered := slices.DeleteFunc(slices.Clone(named), func(zone string) bool { return !slices.Contains(all, zone) })
+	if len(offered) == 0 {
+		return nil, c.Zone("zones", named[0])
+	}
+	return offered, nil
 }

@@ -127,6 +127,10 @@ func (e *Engine) placeInstance(c *change, tenant string, spec cloud.InstanceSpec
 	if member.pool != "" {
 		return e.chooseZone(c, target, member.zones, member.spread)
 	}
+	zones, err := e.catalog.OfferedZones(spec.Zones)
+	if err != nil {
+		return "", err
+	}
 	all, err := c.Instances(tenant)
 	if err != nil {
 		return "", err
@@ -137,7 +141,7 @@ func (e *Engine) placeInstance(c *change, tenant string, spec cloud.InstanceSpec
 			spread.Add(&all[i].Instance)
 		}
 	}
-	return e.chooseZone(c, target, e.catalog.ZonesOrAll(spec.Zones), spread)
+	return e.chooseZone(c, target, zones, spread)
 }
 
 // GetInstance returns an instance by its ID; see cloud.Instances.
@@ -220,8 +224,8 @@ func (e *Engine) validateInstance(spec cloud.InstanceSpec) error {
 	return e.validateImage("", spec.InstanceTemplate)
 }
 
-func (e *Engine) validatePool(spec cloud.PoolSpec) error {
-	if err := e.catalog.Pool(spec); err != nil {
+func (e *Engine) validatePool(spec cloud.PoolSpec, zonesBefore []string) error {
+	if err := e.catalog.Pool(spec, zonesBefore); err != nil {
 		return err
 	}
 	return e.validateImage("template.", spec.Template)

@@ -21,10 +21,10 @@ const suffixLength = 5
 
 // EnsurePool creates a pool or changes its template; see cloud.Pools.
 func (t *Tenant) EnsurePool(_ context.Context, spec cloud.PoolSpec, version string) (cloud.Pool, error) {
-	if err := t.engine.validatePool(spec); err != nil {
-		return cloud.Pool{}, err
-	}
-	return t.changePool(spec.Name, version, func(c *change, record, found *store.Pool) error {
+	return t.changePool(spec.Name, version, func(_ *change, record, found *store.Pool) error {
+		if err := t.engine.validatePool(spec, record.Zones); err != nil {
+			return err
+		}
 		if found != nil {
 			spec.Size = found.Size
 		}
@@ -160,12 +160,10 @@ func (e *Engine) createMembers(c *change, record *store.Pool, have []store.Insta
 	if missing <= 0 {
 		return nil
 	}
-	zones := e.catalog.ZonesOrAll(record.Zones)
-	// Zones, types and images may have changed since the pool was created.
-	for _, zone := range zones {
-		if err := e.catalog.Zone("zones", zone); err != nil {
-			return err
-		}
+	// The cloud may have lost zones since the pool was ordered.
+	zones, err := e.catalog.OfferedZones(record.Zones)
+	if err != nil {
+		return err
 	}
 	spread := rules.Spread{}
 	for i := range have {

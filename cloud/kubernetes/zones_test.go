@@ -1,0 +1,98 @@
+//go:build integration
+
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubernetes
+
+import (
+	"context"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
+)
+
+// addNode adds a Node to the outer cluster until the test ends. It returns a function that removes it
+// earlier.
+func addNode(t *testing.T, node *corev1.Node) func() {
+	t.Helper()
+	nodes := outer.client.CoreV1().Nodes()
+	_, err := nodes.Create(t.Context(), node, metav1.CreateOptions{})
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	remove := func() { _ = nodes.Delete(context.WithoutCancel(t.Context()), node.Name, metav1.DeleteOptions{}) }
+	t.Cleanup(remove)
+	return remove
+}
+
+// Only the zones of Nodes that can run machines are on offer.
+func TestZonesOfDedicatedNodes(t *testing.T) {
+	g := NewWithT(t)
+	for zone, taint := range map[string]string{"zone-free": "", "zone-machines": "machines", "zone-databases": "databases"} {
+		node := outerNode(zone)
+		node.Labels["test.example/dedicated"] = "true"
+		if taint != "" {
+			node.Spec.Taints = []corev1.Taint{{Key: "dedicated", Value: taint, Effect: corev1.TaintEffectNoSchedule}}
+		}
+		addNode(t, node)
+	}
+	c, err := NewForConfig(outer.Config, tenantOf(t, offer+`
+pods: {nodeSelector: {test.example/dedicated: "true"}, tolerations: [{key: dedicated, value: machines}]}
+`))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(c.Zones(t.Context())).To(HaveExactElements(HaveField("Name", "zone-free"), HaveField("Name", "zone-machines")))
+}
+
+// What was ordered before a zone was lost goes to the other zones from then on.
+func TestZoneThatIsLost(t *testing.T) {
+	g := NewWithT(t)
+	removeZone := addNode(t, outerNode("zone-lost"))
+	c := managed(t, tenantOf(t, offer))
+	spec := poolOrder(3)
+	spec.Zones = []string{"zone-a", "zone-b", "zone-lost"}
+	made, err := c.EnsurePool(t.Context(), spec, "")
+	g.Expect(err).NotTo(HaveOccurred())
+	pool := func() (cloud.Pool, error) { return c.GetPool(t.Context(), spec.Name) }
+	g.Eventually(pool, soon).Should(HaveField("Instances", BeEquivalentTo(3)))
+	removeZone()
+
+	made, err = c.ScalePool(t.Context(), spec.Name, 5, made.Version)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Eventually(pool, soon).Should(And(HaveField("Instances", BeEquivalentTo(5)), HaveField("Problem", BeNil())))
+	inZone := func(zone string) OmegaMatcher { return HaveField("Zone", zone) }
+	g.Expect(c.ListInstances(t.Context(), cloud.InstanceFilter{Pool: spec.Name})).To(
+		ConsistOf(inZone("zone-a"), inZone("zone-a"), inZone("zone-b"), inZone("zone-b"), inZone("zone-lost")))
+
+	spec.Template.UserData = []byte("#cloud-config\n# with a new token\n")
+	made, err = c.EnsurePool(t.Context(), spec, made.Version)
+	g.Expect(err).NotTo(HaveOccurred(), "the zones are as they were")
+	spec.Zones = append(spec.Zones, "zone-typo")
+	_, err = c.EnsurePool(t.Context(), spec, made.Version)
+	g.Expect(err).To(MatchError(`zones "zone-typo": unknown zone, allowed: zone-a, zone-b`))
+
+	one := orderOf("one")
+	one.Zones = []string{"zone-lost", "zone-b"}
+	g.Expect(c.EnsureInstance(t.Context(), one)).To(inZone("zone-b"))
+	two := orderOf("two")
+	two.Zones = []string{"zone-lost"}
+	_, err = c.EnsureInstance(t.Context(), two)
+	g.Expect(err).To(MatchError(`zones "zone-lost": unknown zone, allowed: zone-a, zone-b`))
+
+	only := poolOrder(1)
+	only.Name, only.Zones = "ns.only", []string{"zone-back"}
+	removeZone = addNode(t, outerNode("zone-back"))
+	made, err = c.EnsurePool(t.Context(), only, "")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Eventually(func() (cloud.Pool, error) { return c.GetPool(t.Context(), only.Name) }, soon).Should(HaveField("Instances", BeEquivalentTo(1)))
+	removeZone()
+	_, err = c.ScalePool(t.Context(), only.Name, 2, made.Version)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Eventually(func() (cloud.Pool, error) { return c.GetPool(t.Context(), only.Name) }, soon).Should(
+		HaveField("Problem", HaveValue(HaveField("Message", `zones "zone-back": unknown zone, allowed: zone-a, zone-b`))))
+	addNode(t, outerNode("zone-back"))
+	g.Eventually(func() (cloud.Pool, error) { return c.GetPool(t.Context(), only.Name) }, soon).Should(
+		And(HaveField("Instances", BeEquivalentTo(2)), HaveField("Problem", BeNil())))
+}
