@@ -56,6 +56,7 @@ func Run(t *testing.T, options Options) {
 		"an instance stays as it was ordered":            (*suite).immutable,
 		"instances are found by name and tags":           (*suite).filters,
 		"instances are spread over zones by tags":        (*suite).spreads,
+		"instances ordered at once are spread as well":   (*suite).spreadsAtOnce,
 		"an instance is deleted until it is not found":   (*suite).deleteInstance,
 		"what cannot be ordered is refused as invalid":   (*suite).invalid,
 		"what is not there is not found":                 (*suite).notFound,

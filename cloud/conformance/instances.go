@@ -4,6 +4,8 @@
 package conformance
 
 import (
+	"sync"
+
 	"github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -135,12 +137,33 @@ func (s *suite) spreads() {
 		s.Expect(err).NotTo(gomega.HaveOccurred())
 		return made.Zone
 	}
-	last := all[len(all)-1]
-	s.Expect(order("one", "a", last)).To(gomega.Equal(last.Name), "it may be in no other zone")
+	last, lost := all[len(all)-1], cloud.Zone{Name: "no-such-zone"}
+	s.Expect(order("one", "a", last, lost)).To(gomega.Equal(last.Name), "it may be in no other zone")
 	if len(all) > 1 {
 		s.Expect(order("two", "a", last, all[0])).To(gomega.Equal(all[0].Name))
 	}
 	s.Expect(order("three", "b", last, all[0])).To(gomega.Equal(all[0].Name), "of equally full zones, the name that sorts first decides")
+}
+
+func (s *suite) spreadsAtOnce() {
+	all, err := s.cloud.Zones(s.t.Context())
+	s.Expect(err).NotTo(gomega.HaveOccurred())
+	names, made := []string{"one", "two", "three"}, [3]cloud.Instance{}
+	orders := sync.WaitGroup{}
+	for i, name := range names {
+		orders.Go(func() {
+			var err error
+			if made[i], err = s.cloud.EnsureInstance(s.t.Context(), s.spec(name)); err != nil {
+				s.t.Errorf("order %s: %v", name, err)
+			}
+		})
+	}
+	orders.Wait()
+	zones := map[string]bool{}
+	for _, one := range made {
+		zones[one.Zone] = true
+	}
+	s.Expect(zones).To(gomega.HaveLen(min(len(names), len(all))), "%v", zones)
 }
 
 func (s *suite) deleteInstance() {

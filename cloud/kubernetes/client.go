@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -54,6 +55,8 @@ type Cloud struct {
 	// api is for calls, which end in time, and streams for watches.
 	api, streams coreclient.CoreV1Interface
 	reviews      authorizationclient.AuthorizationV1Interface
+	// choosing is held from the choice of a zone for an instance until the instance exists.
+	choosing sync.Mutex
 	// holding is true while load balancers may have holders.
 	holding atomic.Bool
 	stop    context.CancelFunc

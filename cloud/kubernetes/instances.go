@@ -15,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/internal/rules"
@@ -38,14 +39,17 @@ func (c *Cloud) EnsureInstance(ctx context.Context, spec cloud.InstanceSpec) (cl
 	if err := cmp.Or(offered.Instance(spec), rules.Image("", spec.InstanceTemplate, offered.images), checkUserData("userData", spec.UserData)); err != nil {
 		return cloud.Instance{}, err
 	}
-	if spec.Zone == "" {
-		if spec.Zone, err = c.emptiestZone(ctx, offered, spec); err != nil {
-			return cloud.Instance{}, err
-		}
-	}
 	port, err := c.expectBackend(ctx, spec.Tags)
 	if err != nil {
 		return cloud.Instance{}, err
+	}
+	if spec.Zone == "" {
+		// Until the instance exists, the next order would not count it.
+		c.choosing.Lock()
+		defer c.choosing.Unlock()
+		if spec.Zone, err = c.emptiestZone(ctx, offered, spec); err != nil {
+			return cloud.Instance{}, err
+		}
 	}
 	return c.create(ctx, offered, order{newRecord(spec, offered), spec.UserData, port})
 }
@@ -78,15 +82,32 @@ func (c *Cloud) emptiestZone(ctx context.Context, offered *catalog, spec cloud.I
 	if err != nil {
 		return "", err
 	}
-	peers, err := c.ListInstances(ctx, cloud.InstanceFilter{Tags: spec.Spread})
+	pods, err := c.labelledPods(ctx, spec.Spread, nil)
 	if err != nil {
 		return "", err
 	}
 	spread := rules.Spread{}
-	for i := range peers {
-		spread.Add(&peers[i])
+	for _, peer := range readable(ctx, pods) {
+		if peer.Tags.Contains(spec.Spread) {
+			spread.Add(&peer)
+		}
 	}
 	return spread.Emptiest(zones), nil
+}
+
+// readable returns the instances that Pods are, without those whose record is damaged. Use it only
+// where it does no harm if an instance is missing.
+func readable(ctx context.Context, pods []corev1.Pod) []cloud.Instance {
+	var found []cloud.Instance
+	for i := range pods {
+		one, err := instanceOf(&pods[i])
+		if err != nil {
+			klog.FromContext(ctx).Error(err, "Instance cannot be read")
+			continue
+		}
+		found = append(found, one)
+	}
+	return found
 }
 
 // order is what an instance is created from.
