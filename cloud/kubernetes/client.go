@@ -57,10 +57,10 @@ type Cloud struct {
 	reviews      authorizationclient.AuthorizationV1Interface
 	// choosing is held from the choice of a zone for an instance until the instance exists.
 	choosing sync.Mutex
-	// holding is true while load balancers may have holders.
-	holding atomic.Bool
-	stop    context.CancelFunc
-	done    chan struct{}
+	// starting is true while load balancers may have holders, or no ready backend yet.
+	starting atomic.Bool
+	stop     context.CancelFunc
+	done     chan struct{}
 }
 
 var _ cloud.Cloud = &Cloud{}

@@ -214,8 +214,8 @@ func TestBackendsAreProbed(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 		return found
 	}
+	g.Expect(service().Spec.PublishNotReadyAddresses).To(BeTrue(), "the first backend is needed before it is ready")
 	for _, name := range []string{"first", "second"} {
-		g.Expect(service().Spec.PublishNotReadyAddresses).To(BeTrue(), "before "+name)
 		made, err := c.EnsureInstance(t.Context(), orderOf(name))
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Eventually(func(g Gomega) {
@@ -223,9 +223,9 @@ func TestBackendsAreProbed(t *testing.T) {
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(pod.Spec.Containers[0].ReadinessProbe.HTTPGet.Port.IntValue()).To(Equal(7443))
 			g.Expect(isReady(*pod)).To(BeTrue())
+			g.Expect(service().Spec.PublishNotReadyAddresses).To(BeFalse(), "another backend must not get connections before it is ready")
 		}, soon).Should(Succeed())
 	}
-	g.Expect(service().Spec.PublishNotReadyAddresses).To(BeFalse(), "the second backend must not get connections before it is ready")
 
 	other := orderOf("worker")
 	other.Tags = cloud.Tags{"cluster": "two"}
@@ -545,6 +545,49 @@ func TestLastBackendStays(t *testing.T) {
 	g.Eventually(selected, soon).Should(ConsistOf(podOf(two.ID)), "as soon as the other is ready")
 	g.Expect(c.DrainInstance(t.Context(), two.ID)).To(Succeed())
 	g.Expect(selected()).To(ConsistOf(podOf(two.ID)))
+}
+
+// Whoever may change one object must not be able to stop the whole tenant.
+func TestDamagedObjects(t *testing.T) {
+	g := NewWithT(t)
+	c := managed(t, tenantOf(t, offer))
+	mine := cloud.LoadBalancerSpec{Name: "mine", Port: 443, TargetPort: 7443, Selector: template().Tags}
+	for _, spec := range []cloud.LoadBalancerSpec{mine, {Name: "other", Port: 443, Selector: cloud.Tags{"cluster": "two"}}} {
+		_, err := c.EnsureLoadBalancer(t.Context(), spec)
+		g.Expect(err).NotTo(HaveOccurred())
+		damage := []byte(`{"metadata":{"annotations":{"` + loadBalancerAnnotation + `":"damaged"}}}`)
+		_, err = c.services().Patch(t.Context(), serviceObject(spec.Name), types.MergePatchType, damage, metav1.PatchOptions{})
+		g.Expect(err).NotTo(HaveOccurred())
+	}
+	runs := func(name string) cloud.Instance {
+		made, err := c.EnsureInstance(t.Context(), orderOf(name))
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Eventually(func() (cloud.Instance, error) { return c.GetInstance(t.Context(), made.ID) }, soon).Should(HaveField("State", cloud.InstanceRunning))
+		return made
+	}
+	one, damaged := runs("one"), runs("damaged")
+	pod := func(id string) *corev1.Pod {
+		found, err := c.pods().Get(t.Context(), podOf(id), metav1.GetOptions{})
+		g.Expect(err).NotTo(HaveOccurred())
+		return found
+	}
+	g.Expect(pod(one.ID).Spec.Containers[0].ReadinessProbe.HTTPGet.Port.IntValue()).To(Equal(7443), "its Service says so")
+	g.Expect(c.EnsureLoadBalancer(t.Context(), mine)).To(And(HaveField("TargetPort", mine.TargetPort), HaveField("Selector", mine.Selector)))
+	g.Expect(c.GetLoadBalancer(t.Context(), "mine")).To(HaveField("Backends", HaveLen(2)), "it is as it was")
+	moved := mine
+	moved.Port = 444
+	_, err := c.EnsureLoadBalancer(t.Context(), moved)
+	g.Expect(err).To(MatchError(cloud.IsInvalid, "an InvalidError"))
+
+	damage := []byte(`{"metadata":{"annotations":{"` + instanceAnnotation + `":"damaged"}}}`)
+	_, err = c.pods().Patch(t.Context(), podOf(damaged.ID), types.MergePatchType, damage, metav1.PatchOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(c.label(t.Context(), pod(damaged.ID), drainingLabel, ptr.To(yes))).To(Succeed())
+	two := runs("two")
+	g.Expect(c.DrainInstance(t.Context(), one.ID)).To(Succeed())
+	g.Eventually(func() map[string]string { return pod(one.ID).Labels }, soon).ShouldNot(HaveKey(backendLabel), "the other is ready")
+	g.Expect(pod(two.ID).Labels).To(HaveKey(backendLabel))
+	g.Expect(c.EnsureLoadBalancer(t.Context(), mine)).To(HaveField("Backends", HaveLen(2)), "those that can be read")
 }
 
 // What another cluster does not have is not gone.

@@ -45,20 +45,11 @@ func (c *Cloud) finishDrains(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var balancers []cloud.LoadBalancer
-	for i := range services.Items {
-		one, err := balancerOf(&services.Items[i])
-		if err != nil {
-			return err
-		}
-		balancers = append(balancers, one)
-	}
 	for i := range draining {
-		spare, err := dispensable(&draining[i], balancers, pods)
-		if err == nil && spare {
-			err = c.label(ctx, &draining[i], backendLabel, nil)
+		if !dispensable(&draining[i], services.Items, pods) {
+			continue
 		}
-		if err != nil {
+		if err := c.label(ctx, &draining[i], backendLabel, nil); err != nil {
 			return err
 		}
 	}
@@ -66,35 +57,24 @@ func (c *Cloud) finishDrains(ctx context.Context) error {
 }
 
 // dispensable reports whether every load balancer that uses a Pod has another ready backend.
-func dispensable(pod *corev1.Pod, balancers []cloud.LoadBalancer, pods []corev1.Pod) (bool, error) {
-	instance, err := instanceOf(pod)
-	if err != nil {
-		return false, err
-	}
-	for _, balancer := range balancers {
-		if !instance.Tags.Contains(balancer.Selector) {
-			continue
-		}
-		other, err := hasReady(pods, balancer.Selector)
-		if err != nil || !other {
-			return false, err
+func dispensable(pod *corev1.Pod, services []corev1.Service, pods []corev1.Pod) bool {
+	for i := range services {
+		if selected := services[i].Spec.Selector; selects(selected, pod.Labels) && !hasReady(pods, selected) {
+			return false
 		}
 	}
-	return true, nil
+	return true
 }
 
-// hasReady reports whether an instance with the tags is ready and not draining.
-func hasReady(pods []corev1.Pod, tags cloud.Tags) (bool, error) {
+// hasReady reports whether an instance that a load balancer selects is ready and not draining.
+func hasReady(pods []corev1.Pod, selected map[string]string) bool {
 	for i := range pods {
-		one, err := instanceOf(&pods[i])
-		if err != nil {
-			return false, err
-		}
-		if !one.Draining && one.State == cloud.InstanceRunning && isReady(pods[i]) && one.Tags.Contains(tags) {
-			return true, nil
+		state, _ := stateOf(&pods[i])
+		if selects(selected, pods[i].Labels) && state == cloud.InstanceRunning && isReady(pods[i]) && pods[i].Labels[drainingLabel] != yes {
+			return true
 		}
 	}
-	return false, nil
+	return false
 }
 
 // label sets a label of a Pod, or removes it if the value is nil.

@@ -6,7 +6,6 @@ package kubernetes
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 
@@ -132,23 +131,7 @@ func hasEnded(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 }
 
-// tendHolders tells holders where to forward connections, and ends those that are not needed any more.
-func (c *Cloud) tendHolders(ctx context.Context) error {
-	holders, err := c.pods().List(ctx, metav1.ListOptions{LabelSelector: selector(kindHolder, nil, nil)})
-	if err != nil {
-		return c.translate(err)
-	}
-	// From here on, every change of an instance leads here again.
-	c.holding.Store(len(holders.Items) > 0)
-	var problems []error
-	for i := range holders.Items {
-		if !isDeleting(&holders.Items[i]) {
-			problems = append(problems, c.tendHolder(ctx, &holders.Items[i]))
-		}
-	}
-	return errors.Join(problems...)
-}
-
+// tendHolder tells a holder where to forward connections, or ends it if it is not needed any more.
 func (c *Cloud) tendHolder(ctx context.Context, holder *corev1.Pod) error {
 	spec, err := specIn(holder)
 	if err != nil {
@@ -158,16 +141,12 @@ func (c *Cloud) tendHolder(ctx context.Context, holder *corev1.Pod) error {
 	if err != nil {
 		return err
 	}
-	ready, err := hasReady(pods, spec.Selector)
-	if err != nil {
-		return err
-	}
-	if ready || hasEnded(holder) {
+	if hasReady(pods, backendLabels(spec.Selector)) || hasEnded(holder) {
 		return c.endHolder(ctx, holder)
 	}
-	found, err := backends(pods, spec.Selector)
-	if err != nil || len(found) == 0 || holder.Annotations[backendAnnotation] == found[0].Address {
-		return err
+	found := backends(readable(ctx, pods), spec.Selector)
+	if len(found) == 0 || holder.Annotations[backendAnnotation] == found[0].Address {
+		return nil
 	}
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": holder.UID, "annotations": map[string]string{backendAnnotation: found[0].Address}}})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -74,20 +75,18 @@ func (c *Cloud) createService(ctx context.Context, spec cloud.LoadBalancerSpec) 
 }
 
 func (c *Cloud) updateService(ctx context.Context, service *corev1.Service, spec cloud.LoadBalancerSpec) (*corev1.Service, error) {
-	now, err := balancerOf(service)
-	if err != nil {
-		return nil, err
-	}
 	if !service.DeletionTimestamp.IsZero() {
 		return nil, &cloud.UnavailableError{Message: "load balancer " + spec.Name + " is being deleted"}
 	}
-	if err := rules.Immutable("port", strconv.Itoa(int(now.Port)), strconv.Itoa(int(spec.Port))); err != nil {
+	port := portOf(service)
+	if err := rules.Immutable("port", strconv.Itoa(int(port.Port)), strconv.Itoa(int(spec.Port))); err != nil {
 		return nil, err
 	}
-	if now.Selector.Equal(spec.Selector) && now.Tags.Equal(spec.Tags) {
+	now, err := specIn(service) // what cannot be read is written again
+	if err == nil && now.Selector.Equal(spec.Selector) && now.Tags.Equal(spec.Tags) {
 		return service, nil
 	}
-	spec.TargetPort = now.TargetPort
+	spec.TargetPort = port.TargetPort.IntVal
 	setLabels(service, kindLoadBalancer, spec.Name, spec.Tags)
 	if err := setBalancer(service, spec); err != nil {
 		return nil, err
@@ -103,35 +102,83 @@ func (c *Cloud) expectBackend(ctx context.Context, tags cloud.Tags) (int32, erro
 	if err != nil {
 		return 0, c.translate(err)
 	}
-	port := int32(0)
+	port, labels := int32(0), backendLabels(tags)
 	for i := range services.Items {
-		balancer, err := balancerOf(&services.Items[i])
-		if err != nil {
-			return 0, err
-		}
-		if !tags.Contains(balancer.Selector) {
+		service := &services.Items[i]
+		if !selects(service.Spec.Selector, labels) {
 			continue
 		}
-		port = balancer.TargetPort
-		if err := c.requireReadiness(ctx, &services.Items[i], balancer); err != nil {
+		port = portOf(service).TargetPort.IntVal
+		if err := c.requireReadiness(ctx, service); err != nil {
 			return 0, err
 		}
 	}
 	return port, nil
 }
 
+// portOf returns the only port of a load balancer.
+func portOf(service *corev1.Service) corev1.ServicePort {
+	if len(service.Spec.Ports) == 0 {
+		return corev1.ServicePort{}
+	}
+	return service.Spec.Ports[0]
+}
+
 // requireReadiness restricts a load balancer to ready backends once it has one.
-func (c *Cloud) requireReadiness(ctx context.Context, service *corev1.Service, balancer cloud.LoadBalancer) error {
-	if !service.Spec.PublishNotReadyAddresses || !service.DeletionTimestamp.IsZero() {
+func (c *Cloud) requireReadiness(ctx context.Context, service *corev1.Service) error {
+	if !admitsAll(service) || len(service.Spec.Selector) == 0 {
 		return nil
 	}
-	pods, err := c.labelledPods(ctx, balancer.Selector, nil)
+	pods, err := c.labelledPods(ctx, nil, service.Spec.Selector)
 	if err != nil || !slices.ContainsFunc(pods, isReady) {
 		return err
 	}
-	service.Spec.PublishNotReadyAddresses = false
-	_, err = c.services().Update(ctx, service, metav1.UpdateOptions{})
+	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		now, err := c.services().Get(ctx, service.Name, metav1.GetOptions{})
+		if err != nil || !admitsAll(now) {
+			return err
+		}
+		now.Spec.PublishNotReadyAddresses = false
+		_, err = c.services().Update(ctx, now, metav1.UpdateOptions{})
+		return err
+	})
+	if isGone(err) {
+		return nil
+	}
 	return c.translate(err)
+}
+
+// admitsAll reports whether a load balancer sends connections to backends that are not ready.
+func admitsAll(service *corev1.Service) bool {
+	return service.Spec.PublishNotReadyAddresses && service.DeletionTimestamp.IsZero()
+}
+
+// tendLoadBalancers restricts load balancers to ready backends, and tends their holders.
+func (c *Cloud) tendLoadBalancers(ctx context.Context) error {
+	services, err := c.services().List(ctx, metav1.ListOptions{LabelSelector: selector(kindLoadBalancer, nil, nil)})
+	if err != nil {
+		return c.translate(err)
+	}
+	holders, err := c.pods().List(ctx, metav1.ListOptions{LabelSelector: selector(kindHolder, nil, nil)})
+	if err != nil {
+		return c.translate(err)
+	}
+	starting := len(holders.Items) > 0
+	for i := range services.Items {
+		starting = starting || admitsAll(&services.Items[i])
+	}
+	// From here on, every change of an instance leads here again.
+	c.starting.Store(starting)
+	var problems []error
+	for i := range services.Items {
+		problems = append(problems, c.requireReadiness(ctx, &services.Items[i]))
+	}
+	for i := range holders.Items {
+		if !isDeleting(&holders.Items[i]) {
+			problems = append(problems, c.tendHolder(ctx, &holders.Items[i]))
+		}
+	}
+	return errors.Join(problems...)
 }
 
 func isReady(pod corev1.Pod) bool {
@@ -203,9 +250,9 @@ func (c *Cloud) withBackends(ctx context.Context, service *corev1.Service) (clou
 	if err != nil {
 		return found, err
 	}
-	found.Backends, err = backends(pods, found.Selector)
-	if err != nil || len(found.Backends) > 0 || !found.Ready {
-		return found, err
+	found.Backends = backends(readable(ctx, pods), found.Selector)
+	if len(found.Backends) > 0 || !found.Ready {
+		return found, nil
 	}
 	starts, err := c.holderStarts(ctx, service)
 	if starts {
@@ -215,18 +262,14 @@ func (c *Cloud) withBackends(ctx context.Context, service *corev1.Service) (clou
 }
 
 // backends returns the instances that carry the tags and can be reached.
-func backends(pods []corev1.Pod, tags cloud.Tags) ([]cloud.Backend, error) {
+func backends(instances []cloud.Instance, tags cloud.Tags) []cloud.Backend {
 	var found []cloud.Backend
-	for i := range pods {
-		one, err := instanceOf(&pods[i])
-		if err != nil {
-			return nil, err
-		}
+	for _, one := range instances {
 		if one.Address != "" && !one.State.Terminal() && one.Tags.Contains(tags) {
 			found = append(found, cloud.Backend{InstanceID: one.ID, Address: one.Address, Draining: one.Draining})
 		}
 	}
-	return sortedBy(found, func(b cloud.Backend) string { return b.InstanceID }), nil
+	return sortedBy(found, func(b cloud.Backend) string { return b.InstanceID })
 }
 
 // GetLoadBalancer implements cloud.LoadBalancers.
@@ -251,15 +294,14 @@ func (c *Cloud) ListLoadBalancers(ctx context.Context, tags cloud.Tags) ([]cloud
 	if err != nil {
 		return nil, err
 	}
+	instances := readable(ctx, pods)
 	var found []cloud.LoadBalancer
 	for i := range services.Items {
 		one, err := balancerOf(&services.Items[i])
-		if err == nil {
-			one.Backends, err = backends(pods, one.Selector)
-		}
 		if err != nil {
 			return nil, err
 		}
+		one.Backends = backends(instances, one.Selector)
 		if one.Tags.Contains(tags) {
 			found = append(found, one)
 		}

@@ -143,6 +143,12 @@ func backendLabels(tags cloud.Tags) map[string]string {
 	return all
 }
 
+// selects reports whether a load balancer with this selector uses Pods with these labels. Without a
+// selector, it uses none.
+func selects(selector, podLabels map[string]string) bool {
+	return len(selector) > 0 && labels.SelectorFromSet(selector).Matches(labels.Set(podLabels))
+}
+
 // selector selects the objects of a kind that have the tags and the labels.
 func selector(kind string, tags cloud.Tags, more map[string]string) string {
 	all := tagLabels(tags)

@@ -32,12 +32,12 @@ type task struct{ kind, name string }
 
 // Kinds of tasks.
 const (
-	taskPool    = "pool"
-	taskPools   = "pools"
-	taskNode    = "node"
-	taskDrains  = "drains"
-	taskHolders = "holders"
-	taskSweep   = "sweep"
+	taskPool      = "pool"
+	taskPools     = "pools"
+	taskNode      = "node"
+	taskDrains    = "drains"
+	taskBalancers = "load balancers"
+	taskSweep     = "sweep"
 )
 
 type taskQueue = workqueue.TypedRateLimitingInterface[task]
@@ -46,9 +46,8 @@ type taskQueue = workqueue.TypedRateLimitingInterface[task]
 var retryDelays = wait.Backoff{Duration: retryBase, Factor: 2, Jitter: 0.2, Steps: 9, Cap: retryMax}
 
 // Run fills pools, replaces instances that they have lost, finishes drains, announces that outer nodes
-// are drained, tends the holders of load balancers, and deletes user data that nobody needs, until ctx
-// ends. It may run more than once for
-// a namespace: the API server decides then whose change counts.
+// are drained, tends new load balancers, and deletes user data that nobody needs, until ctx ends. It
+// may run more than once for a namespace: the API server decides then whose change counts.
 func (c *Cloud) Run(ctx context.Context) {
 	queue := workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[task](retryBase, retryMax))
 	running := sync.WaitGroup{}
@@ -99,22 +98,22 @@ func (c *Cloud) enqueue(queue taskQueue, events <-chan cloud.Event) {
 		switch event.Kind {
 		case cloud.EventSynced:
 			// Events may have been missed.
-			for _, kind := range []string{taskDrains, taskHolders, taskSweep, taskPools} {
+			for _, kind := range []string{taskDrains, taskBalancers, taskSweep, taskPools} {
 				queue.Add(task{kind: kind})
 			}
 		case cloud.EventPool:
 			queue.Add(task{taskPool, event.Name})
 		case cloud.EventInstance:
 			queue.Add(task{kind: taskDrains})
-			if c.holding.Load() {
-				queue.Add(task{kind: taskHolders})
+			if c.starting.Load() {
+				queue.Add(task{kind: taskBalancers})
 			}
 			if event.Pool != "" {
 				queue.Add(task{taskPool, event.Pool})
 			}
 		case cloud.EventLoadBalancer:
 			queue.Add(task{kind: taskDrains})
-			queue.Add(task{kind: taskHolders})
+			queue.Add(task{kind: taskBalancers})
 		}
 	}
 }
@@ -168,8 +167,8 @@ func (c *Cloud) do(ctx context.Context, queue taskQueue, next task) error {
 		return c.giveNotice(ctx, next.name)
 	case taskDrains:
 		return c.finishDrains(ctx)
-	case taskHolders:
-		return c.tendHolders(ctx)
+	case taskBalancers:
+		return c.tendLoadBalancers(ctx)
 	default:
 		return c.sweep(ctx, time.Now())
 	}
