@@ -21,18 +21,14 @@ func (c *Cloud) EnsurePool(ctx context.Context, spec cloud.PoolSpec, version str
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	p, exists := c.pools[spec.Name]
-	var before []string
-	if exists {
-		before = p.Zones
-	}
-	if err := cmp.Or(c.enter(ctx, CallEnsurePool), c.catalog().Pool(spec, before), rules.Image("template.", spec.Template, c.options.Images)); err != nil {
+	p = cmp.Or(p, &pool{})
+	if err := cmp.Or(c.enter(ctx, CallEnsurePool), c.catalog().Pool(spec, p.Zones), rules.Image("template.", spec.Template, c.options.Images)); err != nil {
 		return cloud.Pool{}, err
 	}
 	switch {
 	case !exists && version != "":
 		return cloud.Pool{}, &cloud.NotFoundError{Kind: kindPool, Name: spec.Name}
 	case !exists:
-		p = &pool{}
 		c.pools[spec.Name] = p
 	case p.Deleting || (p.SameTemplate(spec) && p.Tags.Equal(spec.Tags) && slices.Equal(p.userData, spec.Template.UserData)):
 		return c.seenPool(p), nil

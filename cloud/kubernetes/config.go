@@ -216,7 +216,7 @@ func (c *Cloud) addZones(ctx context.Context, found *catalog) error {
 		found.Catalog.Zones = append(found.Catalog.Zones, cloud.Zone{Name: zone.Name, ControlPlane: !zone.WorkersOnly})
 	}
 	if len(found.Catalog.Zones) == 0 {
-		pods := found.Config.Pods
+		pods := found.Pods
 		nodes, err := c.api.Nodes().List(ctx, metav1.ListOptions{LabelSelector: labels.SelectorFromSet(pods.NodeSelector).String()})
 		if err != nil {
 			return fmt.Errorf("zones from Nodes, because ConfigMap %s names none: %w", ConfigName, c.translate(err))
