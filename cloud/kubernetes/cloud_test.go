@@ -144,8 +144,8 @@ func losePool(t *testing.T, of cloud.Cloud, name string) {
 	g, c := NewWithT(t), of.(*Cloud)
 	g.Eventually(func() (bool, error) {
 		p, err := c.readPool(t.Context(), name)
-		return err == nil && p.lacks(), err
-	}, soon).Should(BeFalse())
+		return err == nil && p.full(), err
+	}, soon).Should(BeTrue())
 	g.Expect(outer.client.CoreV1().Secrets(c.namespace).Delete(t.Context(), poolObject(name), metav1.DeleteOptions{})).To(Succeed())
 }
 
@@ -826,7 +826,7 @@ func TestNamespaceThatIsDeleted(t *testing.T) {
 	}
 	g.Expect(outer.client.CoreV1().Namespaces().Delete(t.Context(), namespace, metav1.DeleteOptions{})).To(Succeed())
 	_, err = c.EnsureInstance(t.Context(), orderOf("two"))
-	g.Expect(err).To(MatchError(ContainSubstring("is being deleted")))
+	g.Expect(err).To(MatchError(ContainSubstring("because it is being terminated")))
 	g.Expect(cloud.IsUnauthorized(err)).To(BeTrue())
 	nothingIsLost := func() {
 		for name, call := range map[string]func() error{
