@@ -116,7 +116,9 @@ fuzz: prerequisites ## Fuzz for objects that a conversion changes and requests t
 # machine have the tag host.
 TAGGED = $(shell grep -rlE --include='*_test.go' '^//go:build .*$(1)' . | xargs -r -n1 dirname | sort -u)
 HOST_PACKAGES = $(filter-out ./node/%,$(call TAGGED,host))
-INTEGRATION_PACKAGES = $(filter-out ./node/% ./bench ./conformance/% $(HOST_PACKAGES),$(call TAGGED,integration))
+# Those that take longest come first, so that nothing waits for them in the end.
+LONG_PACKAGES := ./controllers/controlplane ./controllers/machinepool ./test/integration/tenancy ./test/integration/conformance
+INTEGRATION_PACKAGES = $(LONG_PACKAGES) $(filter-out ./node/% ./bench ./conformance/% $(HOST_PACKAGES) $(LONG_PACKAGES),$(call TAGGED,integration))
 
 # The web console is tested in a browser, by tests in JavaScript.
 CONSOLE_TESTS = cloud/local/console/browser
