@@ -179,8 +179,8 @@ type catalog struct {
 	open map[string]bool
 }
 
-// choices returns those of the named zones that a new instance may go to, or of all zones if none is
-// named: the zones with a node that takes new Pods or, if there are none, all on offer.
+// choices returns the zones that a new instance may go to: of the named zones, or of all if none is
+// named, those with a node that takes new Pods. If there is no such node, it returns them all.
 func (o *catalog) choices(named []string) ([]string, error) {
 	offered, err := o.OfferedZones(named)
 	preferred := slices.DeleteFunc(slices.Clone(offered), func(zone string) bool { return !o.open[zone] })

@@ -51,7 +51,7 @@ func (c *Config) Complete(given func(flag string) bool) (err error) {
 	return err
 }
 
-// refuseOther returns an InvalidError if the user has given values of these flags that are not those of
+// refuseOther returns an InvalidError if the user has given one of these flags a value that differs from
 // the kept state.
 func (c Config) refuseOther(flags ...string) error {
 	kept, err := readSettings(c.StateDir)

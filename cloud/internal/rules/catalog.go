@@ -197,8 +197,8 @@ func (c Catalog) ZoneNames() []string {
 	return names
 }
 
-// OfferedZones returns those of the named zones that are on offer, or all zones if none is named. It
-// returns an InvalidError if no named zone is on offer.
+// OfferedZones returns the named zones that the cloud offers, or all zones if none is named. It returns
+// an InvalidError if the cloud offers none of them.
 func (c Catalog) OfferedZones(named []string) ([]string, error) {
 	all := c.ZoneNames()
 	if len(named) == 0 {
