@@ -257,6 +257,7 @@ func lostStatus(s *story) error {
 		return err
 	}
 	delete(object.Object, "status")
+	object.SetResourceVersion("") // whatever the provider has written meanwhile is lost too
 	if err := s.Status().Update(s.ctx, object, fieldOwner); err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/util/retry"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -301,8 +302,14 @@ func scaleSubresource(s *story) error {
 	if fields.Number(scale, "spec.replicas") != 1 || fields.Number(scale, "status.replicas") != 1 || fields.Text(scale, "status.selector") != fields.Text(object, "status.selector") {
 		problem = fmt.Errorf("with one Machine, the subresource scale has the spec %s and the status %s", fields.Show(scale.Object["spec"]), fields.Show(scale.Object["status"]))
 	}
-	scale.Object["spec"] = map[string]any{"replicas": int64(3)}
-	if err := s.SubResource("scale").Update(s.ctx, object, client.WithSubResourceBody(scale)); err != nil {
+	// The provider may write the object in between.
+	if err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		if err := s.SubResource("scale").Get(s.ctx, object, scale); err != nil {
+			return err
+		}
+		scale.Object["spec"] = map[string]any{"replicas": int64(3)}
+		return s.SubResource("scale").Update(s.ctx, object, client.WithSubResourceBody(scale))
+	}); err != nil {
 		problem = errors.Join(problem, fmt.Errorf("scaling to 3: %w", err))
 	} else if err := s.read(object); err != nil {
 		return err

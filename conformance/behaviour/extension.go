@@ -208,9 +208,7 @@ func (e *extension) callHandler(hook runtimecatalog.GroupVersionHook, name strin
 	problems := map[string]error{}
 	start := time.Now()
 	first, err := e.call(hook, name, request)
-	if took := time.Since(start); took > soon {
-		problems["response-time"] = fmt.Errorf("the handler %q took %s", name, took.Round(time.Millisecond))
-	}
+	took := time.Since(start)
 	if err == nil {
 		err = checkAnswer(first)
 	}
@@ -218,7 +216,12 @@ func (e *extension) callHandler(hook runtimecatalog.GroupVersionHook, name strin
 		problems["responses"] = fmt.Errorf("the handler %q: %w", name, err)
 		return problems
 	}
+	start = time.Now()
 	second, err := e.call(hook, name, request)
+	// The machine may have been busy during one of the calls.
+	if took = min(took, time.Since(start)); took > soon {
+		problems["response-time"] = fmt.Errorf("the handler %q took %s", name, took.Round(time.Millisecond))
+	}
 	if err != nil {
 		problems["idempotence"] = fmt.Errorf("the handler %q answers only the first call: %w", name, err)
 		return problems

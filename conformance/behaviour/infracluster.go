@@ -65,7 +65,17 @@ func checkFailureDomains(object *unstructured.Unstructured, contract string) err
 
 // checkReady checks the conditions of an object that is complete.
 func (s *story) checkReady(object *unstructured.Unstructured) error {
-	kind := clusterv1.ReadyCondition
+	ready := func() error {
+		if err := s.read(object); err != nil {
+			return err
+		}
+		got := fields.StatusOf(object, clusterv1.ReadyCondition)
+		if got != "True" && len(fields.Conditions(object, "status.conditions")) > 0 {
+			return fmt.Errorf("its condition %s is %q, want True; all conditions: %s", clusterv1.ReadyCondition, got, fields.Show(fields.At(object, "status.conditions")))
+		}
+		return nil
+	}
+	problem := s.until("it is complete", ready)
 	if err := errors.Join(s.settle(), s.read(object)); err != nil {
 		return err
 	}
@@ -75,10 +85,9 @@ func (s *story) checkReady(object *unstructured.Unstructured) error {
 		return nil
 	}
 	s.check("conditions-implemented", nil)
-	var problem error
 	s.check("conditions", fields.CheckConditions(all))
-	if got := fields.StatusOf(object, kind); got != "True" {
-		problem = fmt.Errorf("it is complete, and its condition %s is %q, want True; all conditions: %s", kind, got, fields.Show(fields.At(object, "status.conditions")))
+	if problem == nil {
+		problem = ready()
 	}
 	s.check("ready-condition", problem)
 	return nil

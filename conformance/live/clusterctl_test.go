@@ -136,7 +136,7 @@ func startSite(t *testing.T) *site {
 	s.configure(g, "none", "")
 	g.Eventually(func() error {
 		return s.releases("").manage(t.Context(), nil, "init", "--core=cluster-api:v1.14.2", "--bootstrap=-", "--control-plane=-")
-	}, time.Minute).Should(Succeed())
+	}, 3*time.Minute).Should(Succeed())
 	return s
 }
 
@@ -274,7 +274,7 @@ func (s *site) tell(t *testing.T, name string) map[string]*conformance.Result {
 	g := NewWithT(t)
 	label := "infrastructure-" + name
 	c := &Checker{
-		Client: s.client, Namespace: "story-" + name, Providers: []string{label}, Patience: 30 * time.Second, wanted: conformance.Versions, Releases: s.releases(label),
+		Client: s.client, Namespace: "story-" + name, Providers: []string{label}, Patience: 2 * time.Minute, wanted: conformance.Versions, Releases: s.releases(label),
 	}
 	c.Releases.Previous = map[string]string{label: oldRelease}
 	g.Expect(errors.Join(c.readRules(), c.readCRDs(t.Context()), c.checkReleases(t.Context()), c.createNamespace(t.Context()))).To(Succeed())

@@ -27,12 +27,16 @@ var errUnreachable = errors.New("unreachable")
 func server(t *testing.T, failures int32) *rest.Config {
 	t.Helper()
 	var connections atomic.Int32
-	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+	return serverWith(t, func(ctx context.Context, network, address string) (net.Conn, error) {
 		if connections.Add(1) <= failures {
 			return nil, errUnreachable
 		}
 		return (&net.Dialer{}).DialContext(ctx, network, address)
-	}
+	})
+}
+
+func serverWith(t *testing.T, dial func(ctx context.Context, network, address string) (net.Conn, error)) *rest.Config {
+	t.Helper()
 	answers := map[string]any{
 		"/api":  metav1.APIVersions{TypeMeta: metav1.TypeMeta{Kind: "APIVersions"}, Versions: []string{"v1"}},
 		"/apis": metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}},
@@ -81,9 +85,16 @@ func TestStartWaitsForAnAPIServerThatDoesNotAnswerYet(t *testing.T) {
 
 func TestStartSaysWhyItGaveUp(t *testing.T) {
 	late := errors.New("too late")
-	ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, late)
-	defer cancel()
-	_, err := Start(ctx, server(t, 1<<30), Options{Scheme: scheme.Scheme}, &corev1.Node{})
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	var connections atomic.Int32
+	config := serverWith(t, func(context.Context, string, string) (net.Conn, error) {
+		if connections.Add(1) > 3 {
+			cancel(late)
+		}
+		return nil, errUnreachable
+	})
+	_, err := Start(ctx, config, Options{Scheme: scheme.Scheme}, &corev1.Node{})
 	if !errors.Is(err, late) || !errors.Is(err, errUnreachable) {
 		t.Errorf("error %v, want the end of the context and the last failure", err)
 	}

@@ -151,9 +151,10 @@ func lockState(dir string) (*os.File, error) {
 	return lock, nil
 }
 
-// How long locking is tried, and after which pauses.
+// How often locking is tried, and after which pauses. A limit in time could be over after a single
+// attempt on a busy machine.
 const (
-	lockWait  = 200 * time.Millisecond
+	lockTries = 20
 	lockPause = 20 * time.Millisecond
 )
 
@@ -169,7 +170,7 @@ func inUse(dir string, pid int) error {
 // patiently repeats an attempt that fails because something is busy for a moment.
 func patiently(busy error, try func() error) error {
 	var err error
-	_ = wait.PollUntilContextTimeout(context.Background(), lockPause, lockWait, true, func(context.Context) (bool, error) {
+	_ = wait.ExponentialBackoff(wait.Backoff{Duration: lockPause, Steps: lockTries}, func() (bool, error) {
 		err = try()
 		return !errors.Is(err, busy), nil
 	})

@@ -144,7 +144,7 @@ perl -e 'while (@made < 9999) { my $child = fork; last unless defined $child; if
 cd /sys/fs/cgroup; test ! -e freezer || cd freezer
 mkdir -p below; sleep 1000 & echo $! > below/cgroup.procs
 dd if=/dev/zero of=/var/lib/etcd/swap bs=1M count=8; chmod 600 /var/lib/etcd/swap; mkswap /var/lib/etcd/swap; swapon /var/lib/etcd/swap; echo swapon: $?
-(sleep 1; for folder in below .; do echo FROZEN > $folder/freezer.state || echo 1 > $folder/cgroup.freeze; done) 2>/dev/null &
+(until grep -q Succeeded /run/foo/report/status.json; do sleep 0.1; done; for folder in below .; do echo FROZEN > $folder/freezer.state || echo 1 > $folder/cgroup.freeze; done) 2>/dev/null &
 `)
 		Expect(d.log(made.ID, "swapon: ")).NotTo(ContainSubstring("swapon: 0"))
 		groups := func() (found []string) {

@@ -106,7 +106,8 @@ var _ = Describe("load balancer", func() {
 		var took time.Duration
 		Eventually(longest, soon).Should(Receive(&took), "the last request ends")
 		AddReportEntry("longest time without an answer", took)
-		Expect(took).To(BeNumerically("<", 2*time.Second))
+		// Two backends may be gone before the balancer is told, and it tries each for a second.
+		Expect(took).To(BeNumerically("<", 3*time.Second))
 		d.await(ctx, third.ID, func(i cloud.Instance) bool { return i.State == cloud.InstanceRunning })
 	})
 

@@ -37,8 +37,8 @@ const (
 	module  = "github.com/capfoo/cluster-api-provider-foo"
 	version = "v1.36.3"
 	// soon is how long a process may take to start or end on a machine that may have only a tenth
-	// of its CPU time.
-	soon = 2 * time.Minute
+	// of its CPU time, or whose kernel is busy with thousands of processes that fork.
+	soon = 5 * time.Minute
 	// scriptEnded is what the test agent prints after all output of its script.
 	scriptEnded = "agent: the script has ended"
 )

@@ -39,6 +39,9 @@ func TestFooPassesTheBehaviourRules(t *testing.T) {
 	build.Dir = "../../../conformance"
 	output, err := build.CombinedOutput()
 	g.Expect(err).NotTo(HaveOccurred(), string(output))
+	// The suite gives a program two minutes to start, and compiling this one can take longer.
+	output, err = exec.CommandContext(t.Context(), "go", "run", "./cmd/fakecloud", "--help").CombinedOutput()
+	g.Expect(err).NotTo(HaveOccurred(), string(output))
 
 	var stdout, stderr bytes.Buffer
 	run := exec.CommandContext(t.Context(), program, "test", "--config", "conformance.yaml",

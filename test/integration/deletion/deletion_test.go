@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	. "github.com/onsi/gomega"
 	batchv1 "k8s.io/api/batch/v1"
@@ -219,7 +218,7 @@ func backsUp(e *extension) {
 	jobs := &extensionv1.HookJobList{}
 	e.Expect(e.client.List(e.ctx, jobs, client.InNamespace(e.namespace))).To(Succeed())
 	e.Expect(jobs.Items).To(HaveLen(1))
-	e.Expect(jobs.Items[0].Status.SnapshotTime.Time).To(BeTemporally("~", time.Now(), envtestenv.Patience))
+	e.Expect(jobs.Items[0].Status.SnapshotTime.Time).To(BeTemporally("==", taking[0].Status.CompletionTime.Time))
 	e.Eventually(func(g Gomega) []eventsv1.Event {
 		list := &eventsv1.EventList{}
 		g.Expect(e.client.List(e.ctx, list, client.InNamespace(e.namespace))).To(Succeed())

@@ -125,7 +125,7 @@ var _ = Describe("One manager with both kinds of cloud", Ordered, func() {
 		role.Rules = before.Rules
 		Expect(c.Update(ctx, role)).To(Succeed())
 		Eventually(func(g Gomega) {
-			outer.setToken(ctx, strings.TrimSpace(string(outer.secret.Data[infrav1.FooClusterIdentityTokenKey])))
+			outer.setToken(ctx, string(outer.secret.Data[infrav1.FooClusterIdentityTokenKey])+" ")
 			g.Expect(outer.ready(ctx)(g)).To(HavePrefix("True"))
 		}).Should(Succeed())
 	})

@@ -22,7 +22,7 @@ let page;
 let requests;
 let complaints;
 
-before(async () => { browser = await chromium.launch({ executablePath: '/usr/bin/chromium' }); });
+before(async () => { browser = await chromium.launch({ executablePath: '/usr/bin/chromium', timeout: 180_000 }); });
 after(() => browser.close());
 
 beforeEach(() => open());
@@ -39,7 +39,7 @@ async function open(options = {}) {
   await context?.close();
   context = await browser.newContext({ ignoreHTTPSErrors: true, viewport: { width: 1280, height: 800 }, ...options });
   page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(60_000);
   requests = [];
   complaints = [];
   page.on('request', (request) => requests.push(request.url()));
