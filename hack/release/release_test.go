@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -80,6 +81,26 @@ func TestWrongVersionIsRefused(t *testing.T) {
 	metadata, err := os.ReadFile(filepath.Join(sources, "metadata.yaml"))
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	NewWithT(t).Expect(checkVersion("v0.1.3-rc.1", metadata)).To(Succeed())
+}
+
+func TestDocumentedVersionsBelongToASeries(t *testing.T) {
+	g := NewWithT(t)
+	metadata, err := os.ReadFile(filepath.Join(sources, "metadata.yaml"))
+	g.Expect(err).NotTo(HaveOccurred())
+	pages, err := filepath.Glob(filepath.Join(sources, "docs", "*.md"))
+	g.Expect(err).NotTo(HaveOccurred())
+	versions := sets.New[string]()
+	for _, page := range pages {
+		content, err := os.ReadFile(page)
+		g.Expect(err).NotTo(HaveOccurred())
+		for _, command := range regexp.MustCompile(`make release VERSION=(v[0-9.]+[0-9])`).FindAllSubmatch(content, -1) {
+			versions.Insert(string(command[1]))
+		}
+	}
+	g.Expect(versions).NotTo(BeEmpty())
+	for version := range versions {
+		g.Expect(checkVersion(version, metadata)).To(Succeed())
+	}
 }
 
 func TestSourcesElsewhereAreRefused(t *testing.T) {
