@@ -98,7 +98,7 @@ test test-all: UNIT_MODULES = test/upstream
 
 .PHONY: test-unit
 test-unit: prerequisites ## Run the unit tests
-	$(GO_TEST) -timeout 30m $(UNIT_PACKAGES)
+	$(GO_TEST) -p 4 -timeout 30m $(UNIT_PACKAGES)
 	for module in $(UNIT_MODULES); do (cd $$module && $(GO_TEST) ./...) || exit; done
 	cd node/kubernetes && go test ./preflight
 

@@ -83,7 +83,7 @@ func (w *world) pull(image string) (v1.Image, error) {
 	reference, err := name.ParseReference(image)
 	w.Expect(err).NotTo(HaveOccurred())
 	own := v1.Platform{OS: "linux", Architecture: runtime.GOARCH}
-	pulled, err := remote.Image(reference, remote.WithTransport(w), remote.WithPlatform(own))
+	pulled, err := remote.Image(reference, remote.WithTransport(w), remote.WithPlatform(own), remote.WithRetryBackoff(remote.Backoff{Steps: 1}))
 	if err == nil {
 		err = validate.Image(pulled)
 	}
