@@ -50,7 +50,10 @@ func newVirtualMachine(ctx context.Context, release string) *virtualMachine {
 	v.host(ctx, "qemu-img", "create", "-q", "-f", "qcow2", "-F", "raw", "-b", filepath.Join(built, "disk.img"), v.file("disk.qcow2"))
 	v.download = v.pack(ctx)
 
-	v.qemu = start(v.command(context.WithoutCancel(ctx), "qemu-system-x86_64",
+	// qemu is a tree of Debian packages with their own C library.
+	qemu := filepath.Join(bin, "machines/qemu/usr")
+	v.qemu = start(v.command(context.WithoutCancel(ctx), filepath.Join(qemu, "lib64/ld-linux-x86-64.so.2"),
+		"--library-path", filepath.Join(qemu, "lib/x86_64-linux-gnu"), filepath.Join(qemu, "bin/qemu-system-x86_64"), "-L", filepath.Join(qemu, "share/qemu"),
 		"-machine", "q35", "-accel", accelerator(), "-cpu", "max", "-smp", "2", "-m", "8G", "-nodefaults", "-display", "none",
 		"-serial", "file:"+v.file("console.log"), "-device", "virtio-rng-pci",
 		"-kernel", filepath.Join(built, "vmlinuz"), "-initrd", filepath.Join(built, "initrd.img"),
@@ -65,14 +68,12 @@ func newVirtualMachine(ctx context.Context, release string) *virtualMachine {
 
 // accelerator is qemu's way to run a virtual machine. KVM is many times faster than emulation, but
 // fails in ways that qemu cannot detect on machines that are virtual themselves, so it must be asked
-// for. With a thread for each virtual CPU, qemu before 8.1 may run code while the guest's kernel
-// changes it, so the kernel panics or hangs in one of ten boots:
-// https://lore.kernel.org/qemu-devel/20230707103611.5906-1-richard.henderson@linaro.org/
+// for.
 func accelerator() string {
 	if name := os.Getenv("QEMU_ACCELERATOR"); name != "" {
 		return name
 	}
-	return "tcg,thread=single"
+	return "tcg"
 }
 
 func (v *virtualMachine) file(name string) string { return filepath.Join(v.folder, name) }
