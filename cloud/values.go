@@ -184,8 +184,9 @@ const (
 	// InstanceRunning is an instance whose first process runs. Bootstrap reports whether it joined
 	// a cluster.
 	InstanceRunning InstanceState = "Running"
-	// InstanceStopped is an instance whose first process ended although nobody asked for that. It
-	// does not start again, unless the cloud that stopped it says otherwise.
+	// InstanceStopped is an instance whose first process ended although nobody asked for that, or that
+	// could not be started again. It does not start again, unless the cloud that stopped it says
+	// otherwise.
 	InstanceStopped InstanceState = "Stopped"
 	// InstanceDeleting is an instance that is being deleted.
 	InstanceDeleting InstanceState = "Deleting"

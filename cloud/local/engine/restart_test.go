@@ -268,6 +268,29 @@ func TestFailedStart(t *testing.T) {
 	})
 }
 
+func TestAnInstanceWithDataCanBeStartedAfterAFailedStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for name, starts := range map[string]engine.Power{"started": engine.PowerStart, "rebooted": engine.PowerReboot} {
+			h := newHost(t)
+			h.start()
+			made := h.instance(name)
+			h.becomes(made.ID, cloud.InstanceRunning)
+			if starts == engine.PowerStart {
+				h.Expect(h.tenant.SwitchInstance(ctx, made.ID, engine.PowerStop)).To(Succeed())
+				h.becomes(made.ID, cloud.InstanceStopped)
+			}
+			h.machines.FailStarts(errors.New("no space left on device"))
+			h.Expect(h.tenant.SwitchInstance(ctx, made.ID, starts)).To(Succeed())
+			<-time.After(time.Second)
+			h.Expect(h.becomes(made.ID, cloud.InstanceStopped).Message).To(Equal("the instance did not start again: no space left on device"))
+			h.machines.FailStarts(nil)
+			h.Expect(h.tenant.SwitchInstance(ctx, made.ID, engine.PowerStart)).To(Succeed())
+			h.Expect(h.becomes(made.ID, cloud.InstanceRunning).Message).To(BeEmpty())
+			h.Expect(h.machines.Spec(made.ID).KeepDisk).To(BeTrue(), "with what it has written")
+		}
+	})
+}
+
 func TestFailedLoadBalancerSaysWhyAndRecovers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t)

@@ -166,6 +166,12 @@ func launched(record *store.Instance, problem error, now time.Time) bool {
 	if record.State != cloud.InstancePending {
 		return false
 	}
+	if problem != nil && record.KeepsDisk {
+		// It has data. The cause may pass, and then a user can start it.
+		record.Switch = ""
+		ended(record, "the instance did not start again: "+problem.Error())
+		return true
+	}
 	if problem != nil {
 		record.State, record.Message = cloud.InstanceFailed, problem.Error()
 		return true
