@@ -291,6 +291,37 @@ func TestAnInstanceWithDataCanBeStartedAfterAFailedStart(t *testing.T) {
 	})
 }
 
+func TestOnlyFailedBootstrapDataIsFinal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		h.start()
+		made := h.instance("one")
+		failed := cloud.Bootstrap{State: cloud.BootstrapFailed, Message: "it failed"}
+		succeeded := cloud.Bootstrap{State: cloud.BootstrapSucceeded}
+		reports := func(report cloud.Bootstrap) cloud.Bootstrap {
+			h.becomes(made.ID, cloud.InstanceRunning)
+			h.machines.Report(made.ID, report)
+			synctest.Wait()
+			return h.becomes(made.ID, cloud.InstanceRunning).Bootstrap
+		}
+		reboots := func() {
+			h.Expect(h.tenant.SwitchInstance(ctx, made.ID, engine.PowerReboot)).To(Succeed())
+			synctest.Wait()
+			reports(cloud.Bootstrap{State: cloud.BootstrapPending})
+		}
+		h.Expect(reports(succeeded)).To(Equal(succeeded))
+		reboots()
+		h.Expect(reports(failed)).To(Equal(failed), "it did not boot")
+		reboots()
+		h.Expect(reports(succeeded)).To(Equal(succeeded), "it boots again")
+
+		made = h.instance("two")
+		h.Expect(reports(failed)).To(Equal(failed))
+		reboots()
+		h.Expect(reports(succeeded)).To(Equal(failed), "its data has not run to the end")
+	})
+}
+
 func TestFailedLoadBalancerSaysWhyAndRecovers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t)

@@ -293,17 +293,19 @@ func (s *instanceSupervisor) again(ctx context.Context, cause string, woken <-ch
 }
 
 func (s *instanceSupervisor) report(ctx context.Context, report cloud.Bootstrap, woken <-chan struct{}) {
-	if report.State == cloud.BootstrapSucceeded || report.State == cloud.BootstrapFailed {
+	over := report.State == cloud.BootstrapSucceeded || report.State == cloud.BootstrapFailed
+	if over {
 		s.booted()
 	}
 	change := func(c *change) error {
 		now, err := c.Instance(s.id)
-		if err != nil || now == nil || now.Bootstrap == report {
+		if err != nil || now == nil || now.Bootstrap == report || now.BootstrapFailed {
 			return err
 		}
 		now.Bootstrap = report
 		// The bootstrap data is useless once the bootstrap has succeeded or failed.
-		if report.State == cloud.BootstrapSucceeded || report.State == cloud.BootstrapFailed {
+		if over {
+			now.BootstrapFailed = report.State == cloud.BootstrapFailed && len(c.UserData(s.id)) > 0
 			if err := c.DeleteUserData(s.id); err != nil {
 				return err
 			}

@@ -28,6 +28,9 @@ type Instance struct {
 	StoppedBy string `json:"stoppedBy,omitempty"`
 	// KeepsDisk is true if its next start reuses its disk.
 	KeepsDisk bool `json:"keepsDisk,omitempty"`
+	// BootstrapFailed is true if its bootstrap data has failed. That is final, while an instance that
+	// fails to boot after its bootstrap data has succeeded may boot the next time.
+	BootstrapFailed bool `json:"bootstrapFailed,omitempty"`
 }
 
 // Pool is a pool with the cloud's internal data. Template includes the user data.
