@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
@@ -17,12 +18,17 @@ import (
 // tempName is the temporary file that replaces the report.
 const tempName = ".status.json.tmp"
 
+// retryDelay is how long to wait before a report is written again that could not be written.
+const retryDelay = 2 * time.Second
+
 // Reporter writes the report. It is safe for concurrent use.
 type Reporter struct {
 	folder string
 
 	mu     sync.Mutex
 	status contract.Report
+	// retry writes the report later; nil if the last one was written.
+	retry *time.Timer
 }
 
 // New returns a reporter for the folder and writes the first report: booting, bootstrap pending.
@@ -44,7 +50,7 @@ func (r *Reporter) SetPhase(phase contract.Phase) error {
 		return nil
 	}
 	r.status.Phase = phase
-	return r.write()
+	return r.publish()
 }
 
 // SetBootstrap reports the state of the bootstrap data. BootstrapFailed is final.
@@ -55,7 +61,7 @@ func (r *Reporter) SetBootstrap(bootstrap contract.Bootstrap) error {
 		return nil
 	}
 	r.status.Bootstrap = bootstrap
-	return r.write()
+	return r.publish()
 }
 
 // Warn adds a warning.
@@ -63,7 +69,25 @@ func (r *Reporter) Warn(warning string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.status.Warnings = append(r.status.Warnings, warning)
-	return r.write()
+	return r.publish()
+}
+
+// publish writes the report. If that fails, such as while the disk is full, it tries again until it
+// succeeds, because nothing else tells the cloud. The caller holds the lock.
+func (r *Reporter) publish() error {
+	if r.retry != nil {
+		r.retry.Stop()
+		r.retry = nil
+	}
+	err := r.write()
+	if err != nil {
+		r.retry = time.AfterFunc(retryDelay, func() {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			_ = r.publish() // the caller already knows
+		})
+	}
+	return err
 }
 
 func (r *Reporter) write() error {

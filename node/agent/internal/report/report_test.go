@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
@@ -58,4 +60,32 @@ func TestReporter(t *testing.T) {
 	if err != nil || len(entries) != 1 {
 		t.Errorf("folder holds %v, %v", entries, err)
 	}
+}
+
+func TestAReportWaitsForRoomOnTheDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		folder := t.TempDir()
+		reporter, err := New(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		obstacle := filepath.Join(folder, tempName)
+		if err := os.Mkdir(obstacle, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := reporter.SetBootstrap(contract.Bootstrap{State: contract.BootstrapSucceeded}); err == nil {
+			t.Fatal("a report that could not be written is no error")
+		}
+		if err := reporter.SetPhase(contract.PhaseRunning); err == nil {
+			t.Fatal("a report that could not be written is no error")
+		}
+		<-time.After(time.Minute)
+		if err := os.Remove(obstacle); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(time.Minute)
+		if got := read(t, folder); got.Bootstrap.State != contract.BootstrapSucceeded || got.Phase != contract.PhaseRunning {
+			t.Errorf("once there is room, the report is still %+v", got)
+		}
+	})
 }
