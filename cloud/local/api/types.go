@@ -61,7 +61,7 @@ const (
 	ParameterSource = "source"
 	// ParameterFollow is "true" to wait for more of a log.
 	ParameterFollow = "follow"
-	// ParameterTail is how many lines at the end of a log to start with.
+	// ParameterTail is how many lines at the end of a log to start with, 0 to 100000.
 	ParameterTail = "tail"
 	// ParameterSince is the time, in RFC 3339 format, from which on to show a log.
 	ParameterSince = "since"

@@ -15,16 +15,28 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/engine"
 )
 
+// maxShown is how many bytes before the end of a log a reader can start. Logs are rotated before they
+// are that large, but the file that root of an instance puts in the place of one can have any size.
+const maxShown = 16 << 20
+
 // skip moves to where a reader wants a log to start.
 func skip(file io.ReadSeeker, log engine.Log) error {
-	if log.Tail == nil && log.Since.IsZero() {
+	size, err := file.Seek(0, io.SeekEnd)
+	first := max(0, size-maxShown)
+	if err == nil {
+		_, err = file.Seek(first, io.SeekStart)
+	}
+	if err == nil && log.Tail == nil && log.Since.IsZero() {
 		return nil
 	}
-	start, err := startOf(file, log)
+	var start int64
+	if err == nil {
+		start, err = startOf(io.LimitReader(file, maxShown), log)
+	}
 	if err != nil {
 		return fmt.Errorf("find the start: %w", err)
 	}
-	_, err = file.Seek(start, io.SeekStart)
+	_, err = file.Seek(first+start, io.SeekStart)
 	return err
 }
 

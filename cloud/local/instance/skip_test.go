@@ -4,6 +4,7 @@
 package instance
 
 import (
+	"bytes"
 	"io"
 	"os"
 	"path/filepath"
@@ -69,6 +70,31 @@ func TestLongLinesCountOnce(t *testing.T) {
 	start, err = startOf(strings.NewReader("first\n"+long), engine.Log{Tail: ptr.To(1)})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(start).To(BeEquivalentTo(len("first\n")))
+}
+
+// An instance can make its log as large as it likes, without using any disk.
+func TestOnlyTheEndOfALargeLogIsRead(t *testing.T) {
+	for name, test := range map[string]struct {
+		log  engine.Log
+		most int
+	}{
+		"its last line": {engine.Log{Tail: ptr.To(1)}, len("last\n")},
+		"everything":    {engine.Log{}, maxShown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			file, err := os.Create(filepath.Join(t.TempDir(), "log"))
+			g.Expect(err).NotTo(HaveOccurred())
+			defer func() { _ = file.Close() }()
+			_, err = file.WriteAt([]byte("\nlast\n"), 1<<40)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(skip(file, test.log)).To(Succeed())
+			rest, err := io.ReadAll(io.LimitReader(file, 2*maxShown))
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(len(rest)).To(BeNumerically("<=", test.most))
+			g.Expect(bytes.HasSuffix(rest, []byte("last\n"))).To(BeTrue())
+		})
+	}
 }
 
 func TestYearOfKlogTimes(t *testing.T) {

@@ -130,6 +130,8 @@ func TestLogOptionsAreChecked(t *testing.T) {
 	log, err := w.client.Log(ctx, instance.ID, client.LogOptions{Tail: ptr.To(3), Since: time.Now()})
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Expect(log.Close()).To(Succeed())
-	_, err = w.client.Log(ctx, instance.ID, client.LogOptions{Tail: ptr.To(-1)})
-	w.Expect(err).To(And(Satisfy(cloud.IsInvalid), MatchError(ContainSubstring("tail"))))
+	for _, lines := range []int{-1, 100_001} {
+		_, err = w.client.Log(ctx, instance.ID, client.LogOptions{Tail: ptr.To(lines)})
+		w.Expect(err).To(And(Satisfy(cloud.IsInvalid), MatchError(ContainSubstring("tail")), MatchError(ContainSubstring("0 to 100000"))))
+	}
 }

@@ -5,6 +5,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -194,6 +195,9 @@ func getLog(b Backend, w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// maxTail limits the lines whose places the daemon remembers while it looks for the last lines of a log.
+const maxTail = 100_000
+
 func parseLog(values url.Values) (engine.Log, error) {
 	log := engine.Log{Source: engine.LogConsole}
 	if source := values.Get(api.ParameterSource); source != "" {
@@ -210,8 +214,8 @@ func parseLog(values url.Values) (engine.Log, error) {
 	}
 	if tail := values.Get(api.ParameterTail); tail != "" {
 		lines, err := strconv.Atoi(tail)
-		if err != nil || lines < 0 {
-			return log, invalid(api.ParameterTail, "is no number of lines, 0 or more")
+		if err != nil || lines < 0 || lines > maxTail {
+			return log, invalid(api.ParameterTail, "is no number of lines that is allowed", fmt.Sprint("0 to ", maxTail))
 		}
 		log.Tail = &lines
 	}
