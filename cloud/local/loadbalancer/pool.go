@@ -14,6 +14,7 @@ import (
 
 	"net"
 
+	"golang.org/x/time/rate"
 	"k8s.io/klog/v2"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
@@ -44,7 +45,14 @@ type backend struct {
 	asked time.Time
 	// answered is when the backend last reported that it is ready.
 	answered time.Time
+	// changes limits how often a change of health is logged. An instance can cause that as often as it
+	// is checked.
+	changes rate.Sometimes
 }
+
+// loggedChanges is how many changes of a backend are logged in any case. After that, one is logged each
+// loggedInterval.
+const loggedChanges = 100
 
 // state returns the backend's health as it matters for routing connections.
 func (b *backend) state() health {
@@ -91,7 +99,8 @@ func (p *pool) add(ctx context.Context, want cloud.Backend) *backend {
 	ctx, cancel := context.WithCancel(ctx)
 	b := &backend{
 		Backend: want, ctx: ctx, cancel: cancel, conns: map[io.Closer]struct{}{},
-		target: net.JoinHostPort(want.Address, strconv.Itoa(int(p.port))),
+		target:  net.JoinHostPort(want.Address, strconv.Itoa(int(p.port))),
+		changes: rate.Sometimes{First: loggedChanges, Interval: loggedInterval},
 	}
 	go p.watch(ctx, b)
 	return b
@@ -197,7 +206,9 @@ func (p *pool) miss(b *backend, found health) {
 
 // change records a backend's health. The caller holds the lock.
 func (p *pool) change(b *backend, found health) {
-	klog.Background().Info("Backend changed", "id", b.InstanceID, "address", b.target, "from", b.health.String(), "to", found.String())
+	b.changes.Do(func() {
+		klog.Background().Info("Backend changed", "id", b.InstanceID, "address", b.target, "from", b.health.String(), "to", found.String())
+	})
 	b.health = found
 	p.settle()
 }

@@ -328,3 +328,19 @@ func TestDroppedConnectionsDoNotFillTheLog(t *testing.T) {
 	}
 	g.Expect(lines).To(And(BeNumerically(">", 0), BeNumerically("<=", loggedDrops+1)))
 }
+
+func TestABackendThatChangesOftenDoesNotFillTheLog(t *testing.T) {
+	g := NewWithT(t)
+	lines := 0
+	klog.SetLogger(funcr.New(func(string, string) { lines++ }, funcr.Options{}))
+	t.Cleanup(klog.ClearLogger)
+	p := newPool(1)
+	ended, end := context.WithCancel(t.Context())
+	end() // nobody else checks it
+	p.set(ended, []cloud.Backend{{InstanceID: "i1", Address: "127.0.0.1"}})
+	for range 1000 {
+		p.report(p.backends[0], ready)
+		p.report(p.backends[0], down)
+	}
+	g.Expect(lines).To(And(BeNumerically(">", 0), BeNumerically("<=", 101)))
+}
