@@ -73,7 +73,7 @@ func (d *Driver) openDisk(ctx context.Context, spec engine.MachineSpec) error {
 			return fmt.Errorf("make the instance's disk: %w", err)
 		}
 	}
-	if err := mountUsable(ctx, image, filepath.Join(folder, diskFolder)); err != nil {
+	if err := d.mountUsable(ctx, spec.ID); err != nil {
 		return err
 	}
 	for name, size := range map[string]string{runFolder: runSize, reportFolder: reportSize} {
@@ -90,7 +90,8 @@ func (d *Driver) openDisk(ctx context.Context, spec engine.MachineSpec) error {
 }
 
 // mountUsable mounts a disk and removes what an earlier start of the instance left on it.
-func mountUsable(ctx context.Context, image, folder string) error {
+func (d *Driver) mountUsable(ctx context.Context, id string) error {
+	image, folder := filepath.Join(d.folder(id), diskFile), filepath.Join(d.folder(id), diskFolder)
 	if err := mountDisk(ctx, image, folder); err != nil {
 		return err
 	}
@@ -99,7 +100,8 @@ func mountUsable(ctx context.Context, image, folder string) error {
 	if errors.Is(err, unix.EROFS) {
 		// The host's disk was full. The file system in the file then stays read-only until it is
 		// mounted again, even if the host has room.
-		if err = unix.Unmount(folder, unix.UMOUNT_NOFOLLOW); err == nil {
+		d.unmounts.announce(id)
+		if err = awaitUnmounted(ctx, folder); err == nil {
 			err = mountDisk(ctx, image, folder)
 		}
 		if err == nil {
@@ -220,6 +222,25 @@ func mountDisk(ctx context.Context, image, folder string) error {
 		return fmt.Errorf("mount the instance's disk: %w", err)
 	}
 	return nil
+}
+
+// awaitUnmounted unmounts a disk as soon as nobody uses it. It returns an error if somebody keeps it.
+func awaitUnmounted(ctx context.Context, folder string) error {
+	limited, cancel := context.WithTimeout(ctx, detachTimeout)
+	defer cancel()
+	tick := time.NewTicker(detachInterval)
+	defer tick.Stop()
+	for {
+		err := unix.Unmount(folder, unix.UMOUNT_NOFOLLOW)
+		if !errors.Is(err, unix.EBUSY) {
+			return err
+		}
+		select {
+		case <-limited.Done():
+			return fmt.Errorf("unmount the instance's disk: %w", err)
+		case <-tick.C:
+		}
+	}
 }
 
 // awaitDetached waits until no loop device has a file, and returns an error if one keeps it. A file

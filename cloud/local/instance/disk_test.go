@@ -8,6 +8,7 @@ package instance
 import (
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -58,6 +59,9 @@ func TestADiskCanBeUsedAgainOnceTheHostHasRoom(t *testing.T) {
 	g.Expect(os.MkdirAll(d.folder(id), folderMode)).To(Succeed())
 	t.Cleanup(func() { g.Expect(removeFolder(d.folder(id))).To(Succeed()) })
 	g.Expect(d.openDisk(t.Context(), spec)).To(Succeed())
+	logs := filepath.Join(d.disk(id), privateFolder, "log")
+	g.Expect(os.MkdirAll(logs, folderMode)).To(Succeed())
+	g.Expect(os.WriteFile(filepath.Join(logs, kubeletLog), nil, fileMode)).To(Succeed())
 	kept := filepath.Join(d.disk(id), "kept")
 	g.Expect(os.WriteFile(kept, []byte("kept"), fileMode)).To(Succeed())
 	syncAll(d.disk(id))
@@ -74,6 +78,13 @@ func TestADiskCanBeUsedAgainOnceTheHostHasRoom(t *testing.T) {
 	}, soon).Should(MatchError(unix.EROFS))
 	g.Expect(os.Remove(filepath.Join(state, "other"))).To(Succeed())
 
+	// Somebody still reads a log on the disk.
+	log, err := d.Log(t.Context(), id, engine.Log{Source: engine.LogKubelet, Follow: true})
+	g.Expect(err).NotTo(HaveOccurred())
+	go func() {
+		_, _ = io.Copy(io.Discard, log)
+		_ = log.Close()
+	}()
 	g.Expect(removeMounted(filepath.Join(d.folder(id), runFolder))).To(Succeed())
 	g.Expect(removeMounted(filepath.Join(d.folder(id), reportFolder))).To(Succeed())
 	g.Expect(d.openDisk(t.Context(), spec)).To(Succeed())

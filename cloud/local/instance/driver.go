@@ -86,6 +86,8 @@ type Driver struct {
 	// consoles maps a machine's ID to a channel that is closed once all of its console output is
 	// stored.
 	consoles sync.Map
+	// unmounts ends those who keep a disk from being unmounted.
+	unmounts unmounts
 	// starts limits how many machines start concurrently. With more, each start would take longer
 	// and eventually time out.
 	starts chan struct{}
@@ -257,6 +259,7 @@ func (d *Driver) Remove(ctx context.Context, id string, identity *process.Identi
 	if err := d.removeVolatile(ctx, id, identity); err != nil {
 		return err
 	}
+	d.unmounts.announce(id)
 	return removeFolder(d.folder(id))
 }
 

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/fsnotify/fsnotify"
 	"golang.org/x/sys/unix"
@@ -24,20 +25,51 @@ const kubeletLog = "kubelet.log"
 // Log opens a log of an instance; see engine.Machines.
 func (d *Driver) Log(ctx context.Context, id string, log engine.Log) (io.ReadCloser, error) {
 	folder, name := d.folder(id), consoleFile
+	var end <-chan struct{}
 	if log.Source == engine.LogKubelet {
 		folder, name = filepath.Join(d.disk(id), privateFolder, "log"), kubeletLog
+		end = d.unmounts.next(id)
 	}
-	content, err := openLog(ctx, folder, name, log)
+	content, err := openLog(ctx, end, folder, name, log)
 	if err != nil {
 		return nil, missing(err, log.Source, id)
 	}
 	return content, nil
 }
 
-// openLog opens a log where the reader wants to start.
-func openLog(ctx context.Context, folder, name string, log engine.Log) (io.ReadCloser, error) {
+// unmounts tells those who follow a log on an instance's disk that the disk is to be unmounted, which
+// is not possible while the log is open.
+type unmounts struct {
+	mu     sync.Mutex
+	coming map[string]chan struct{}
+}
+
+// next returns a channel that is closed when the instance's disk is next to be unmounted.
+func (u *unmounts) next(id string) <-chan struct{} {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.coming == nil {
+		u.coming = map[string]chan struct{}{}
+	}
+	if u.coming[id] == nil {
+		u.coming[id] = make(chan struct{})
+	}
+	return u.coming[id]
+}
+
+func (u *unmounts) announce(id string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if coming := u.coming[id]; coming != nil {
+		close(coming)
+		delete(u.coming, id)
+	}
+}
+
+// openLog opens a log where the reader wants to start. A reader who follows it stops at end.
+func openLog(ctx context.Context, end <-chan struct{}, folder, name string, log engine.Log) (io.ReadCloser, error) {
 	if log.Follow {
-		f, err := follow(ctx, folder, name)
+		f, err := follow(ctx, end, folder, name)
 		if err != nil {
 			return nil, err
 		}
@@ -63,11 +95,12 @@ func missing(err error, source engine.LogSource, id string) error {
 	return fmt.Errorf("open the %s log: %w", source, err)
 }
 
-// follower reads a file. At the end of the file, it waits for more until the context ends or the
-// file is removed. If the file is rotated, as the node agent does with a large log, it continues
+// follower reads a file. At the end of the file, it waits for more until the context ends, end is closed
+// or the file is removed. If the file is rotated, as the node agent does with a large log, it continues
 // with the new file of the same name.
 type follower struct {
 	ctx          context.Context
+	end          <-chan struct{}
 	folder, name string
 	file         *os.File
 	// next is the file that has the name now, if that is another file. It is read after the current
@@ -76,7 +109,7 @@ type follower struct {
 	watcher *fsnotify.Watcher
 }
 
-func follow(ctx context.Context, folder, name string) (*follower, error) {
+func follow(ctx context.Context, end <-chan struct{}, folder, name string) (*follower, error) {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, fmt.Errorf("follow: %w", err)
@@ -90,7 +123,7 @@ func follow(ctx context.Context, folder, name string) (*follower, error) {
 	if err != nil {
 		return nil, errors.Join(err, watcher.Close())
 	}
-	return &follower{ctx: ctx, folder: folder, name: name, file: file, watcher: watcher}, nil
+	return &follower{ctx: ctx, end: end, folder: folder, name: name, file: file, watcher: watcher}, nil
 }
 
 func (f *follower) Read(buffer []byte) (int, error) {
@@ -114,6 +147,8 @@ func (f *follower) Read(buffer []byte) (int, error) {
 func (f *follower) wait() error {
 	select {
 	case <-f.ctx.Done():
+		return io.EOF
+	case <-f.end:
 		return io.EOF
 	case event, ok := <-f.watcher.Events:
 		if !ok {

@@ -5,6 +5,7 @@ package instance
 
 import (
 	"bufio"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -60,4 +61,26 @@ func TestLogIsFollowedFromFileToFile(t *testing.T) {
 
 	g.Expect(os.RemoveAll(folder)).To(Succeed())
 	g.Eventually(lines, soon).Should(BeClosed(), "nobody writes any more")
+}
+
+func TestAFollowedLogEndsBeforeItsDiskIsUnmounted(t *testing.T) {
+	g := NewWithT(t)
+	d := &Driver{options: Options{StateDir: t.TempDir()}}
+	folder := filepath.Join(d.folder("one"), "private", "log")
+	g.Expect(os.MkdirAll(folder, 0o700)).To(Succeed())
+	g.Expect(os.WriteFile(filepath.Join(folder, kubeletLog), []byte("line\n"), 0o600)).To(Succeed())
+	for range 2 {
+		log, err := d.Log(t.Context(), "one", engine.Log{Source: engine.LogKubelet, Follow: true})
+		g.Expect(err).NotTo(HaveOccurred())
+		text := make(chan string)
+		go func() {
+			all, _ := io.ReadAll(log)
+			_ = log.Close()
+			text <- string(all)
+		}()
+		d.unmounts.announce("two")
+		g.Consistently(text, "20ms").ShouldNot(Receive())
+		d.unmounts.announce("one")
+		g.Eventually(text, soon).Should(Receive(Equal("line\n")))
+	}
 }
