@@ -22,17 +22,17 @@ const maxShown = 16 << 20
 // skip moves to where a reader wants a log to start.
 func skip(file io.ReadSeeker, log engine.Log) error {
 	size, err := file.Seek(0, io.SeekEnd)
-	first := max(0, size-maxShown)
-	if err == nil {
-		_, err = file.Seek(first, io.SeekStart)
+	if err != nil {
+		return err
 	}
-	if err == nil && log.Tail == nil && log.Since.IsZero() {
+	first := max(0, size-maxShown)
+	if _, err := file.Seek(first, io.SeekStart); err != nil {
+		return err
+	}
+	if log.Tail == nil && log.Since.IsZero() {
 		return nil
 	}
-	var start int64
-	if err == nil {
-		start, err = startOf(io.LimitReader(file, maxShown), log)
-	}
+	start, err := startOf(io.LimitReader(file, maxShown), log)
 	if err != nil {
 		return fmt.Errorf("find the start: %w", err)
 	}
