@@ -277,7 +277,7 @@ func patchedJSON(raw []byte, item runtimehooksv1.GeneratePatchesResponseItem) ([
 func passing(ctx context.Context, err error) bool {
 	var answered apierrors.APIStatus
 	if errors.As(err, &answered) {
-		return !apierrors.IsNotFound(err)
+		return !apierrors.IsNotFound(err) && !apierrors.IsForbidden(err)
 	}
 	return ctx.Err() != nil
 }

@@ -106,6 +106,20 @@ var _ = Describe("A new Cluster", func() {
 			To(Equal("waiting for room in the quota: CPUs: wants 6, 0 of 20 used, 16 reserved for other Clusters"))
 	})
 
+	It("takes another one whose class the program may not read for as large as it can be", func(ctx SpecContext) {
+		namespace := class(ctx, nil)
+		other := newCluster(ctx, namespace, "other", 1, 1, 0, nil)
+		other.Spec.Topology.ClassRef.Namespace = class(ctx, nil)
+		Expect(env.Client.Update(ctx, other)).To(Succeed())
+		record(ctx, other)
+		task := quota.New(quota.Options{
+			Client: asProgramOf(ctx, namespace), Namespace: namespace,
+			Clouds: clouds{"": fake.New(fake.Options{Limits: cloud.Resources{CPUs: 20}})},
+		})
+		Expect(run(ctx, task, newCluster(ctx, namespace, "c", 3, 0, 0, nil)).Message).
+			To(Equal("waiting for room in the quota: CPUs: wants 6, 0 of 20 used, 16 reserved for other Clusters"))
+	})
+
 	It("has the account of its identity to itself", func(ctx SpecContext) {
 		for _, tenant := range []string{"one", "two"} {
 			identity := &infrav1.FooClusterIdentity{Spec: infrav1.FooClusterIdentitySpec{

@@ -48,7 +48,8 @@ var (
 	env *envtestenv.Environment
 	// program reads the management cluster with exactly the permissions that a release gives
 	// the runtime extension.
-	program client.Client
+	program     client.Client
+	programRole rbacv1.RoleRef
 )
 
 func TestQuota(t *testing.T) {
@@ -61,23 +62,43 @@ func TestQuota(t *testing.T) {
 // asProgram returns a client for a user with the role of config/runtime-extension.
 func asProgram(ctx context.Context) client.Client {
 	GinkgoHelper()
-	const user = "runtime-extension"
 	content, err := os.ReadFile("../../config/runtime-extension/role.yaml")
 	Expect(err).NotTo(HaveOccurred())
 	role := &rbacv1.ClusterRole{}
 	Expect(sigsyaml.UnmarshalStrict(content, role)).To(Succeed())
 	Expect(env.Client.Create(ctx, role)).To(Succeed())
+	programRole = rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name}
+	const user = "runtime-extension"
 	Expect(env.Client.Create(ctx, &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: role.Name},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
+		ObjectMeta: metav1.ObjectMeta{Name: role.Name}, Subjects: subjects(user), RoleRef: programRole,
 	})).To(Succeed())
+	return asUser(ctx, user, "")
+}
+
+// asProgramOf returns a client for a user with that role in one namespace only.
+func asProgramOf(ctx context.Context, namespace string) client.Client {
+	GinkgoHelper()
+	user := "runtime-extension-of-" + namespace
+	Expect(env.Client.Create(ctx, &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: user}, Subjects: subjects(user), RoleRef: programRole,
+	})).To(Succeed())
+	return asUser(ctx, user, namespace)
+}
+
+func subjects(user string) []rbacv1.Subject {
+	return []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}}
+}
+
+// asUser returns a client for a user that may list Clusters of a namespace, or of all.
+func asUser(ctx context.Context, user, namespace string) client.Client {
+	GinkgoHelper()
 	config := rest.CopyConfig(env.Config)
 	config.Impersonate.UserName = user
 	limited, err := client.New(config, client.Options{Scheme: env.Scheme})
 	Expect(err).NotTo(HaveOccurred())
-	Eventually(func(ctx context.Context) error { return limited.List(ctx, &clusterv1.ClusterList{}) }).
-		WithContext(ctx).Should(Succeed(), "the API server learns of a new role a moment later")
+	Eventually(func(ctx context.Context) error {
+		return limited.List(ctx, &clusterv1.ClusterList{}, client.InNamespace(namespace))
+	}).WithContext(ctx).Should(Succeed(), "the API server learns of a new role a moment later")
 	return limited
 }
 
