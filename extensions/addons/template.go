@@ -6,6 +6,7 @@ package addons
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"text/template"
 	"text/template/parse"
@@ -16,11 +17,15 @@ import (
 )
 
 const (
-	// maxRendered is the maximum size of the manifests that a template makes, in bytes.
+	// maxRendered is the maximum size of the manifests that a template makes, and of all that its
+	// functions make on the way, in bytes.
 	maxRendered = 4 << 20
-	// maxSteps is the maximum number of loop passes of a template. The extension is shared,
-	// and nothing else ends a template that loops for hours.
+	// maxSteps is the maximum number of texts, actions, passes of loops and uses of templates. The
+	// extension is shared, and nothing else ends a template that loops for hours, or one that uses
+	// itself and keeps more variables each time.
 	maxSteps = 100_000
+	// maxWidth is the maximum width to which printf pads a value.
+	maxWidth = 100
 )
 
 // values returns what a template can use, except for the values of a Secret.
@@ -62,6 +67,8 @@ func untitled(err error) error { return errors.New(strings.TrimPrefix(err.Error(
 
 var (
 	errSize   = fmt.Errorf("the manifests are larger than %d MiB", maxRendered>>20)
+	errMade   = fmt.Errorf("the functions of the template make more than %d MiB of text", maxRendered>>20)
+	errWidth  = errors.New("printf takes widths and precisions only up to 99, and none from its arguments")
 	errSteps  = fmt.Errorf("it takes more than %d steps", maxSteps)
 	errAbsent = errors.New("there is no value")
 	errLines  = errors.New("the value has several lines, which could add fields or objects; use toJson")
@@ -72,6 +79,8 @@ var (
 type execution struct {
 	text  strings.Builder
 	steps int
+	// made is the size of all texts that functions have made. A variable may hold each of them.
+	made int
 }
 
 // Write adds to the text.
@@ -87,28 +96,87 @@ const (
 	insertFunction = "_insert"
 )
 
+// functions returns the functions of a template. It replaces those of Go's templates that make a
+// text, because they make one of any size.
 func (e *execution) functions() template.FuncMap {
-	return template.FuncMap{"toJson": toJSON, "join": join, stepFunction: e.step, insertFunction: e.insert}
+	return template.FuncMap{
+		"print": e.bounded(fmt.Sprint), "println": e.bounded(fmt.Sprintln), "printf": e.printf,
+		"html": e.bounded(template.HTMLEscaper), "js": e.bounded(template.JSEscaper), "urlquery": e.bounded(template.URLQueryEscaper),
+		"toJson": e.toJSON, "join": e.join, stepFunction: e.step, insertFunction: e.insert,
+	}
 }
 
-func toJSON(value any) (string, error) {
+// count counts a text that a function has made. One call makes at most a few times maxRendered.
+func (e *execution) count(text string) (string, error) {
+	if e.made += len(text); e.made > maxRendered {
+		return "", errMade
+	}
+	return text, nil
+}
+
+// bounded returns a function that makes a text of its arguments, each used once.
+func (e *execution) bounded(function func(...any) string) func(...any) (string, error) {
+	return func(arguments ...any) (string, error) {
+		if !fit(1, arguments) {
+			return "", errMade
+		}
+		return e.count(function(arguments...))
+	}
+}
+
+// tooWide finds a width, precision or index of three digits in a format, or one from an argument.
+var tooWide = regexp.MustCompile(`%[-+# 0-9.\[\]]*([0-9]{3}|\*)`)
+
+// printf is fmt.Sprintf. Any verb may use any argument.
+func (e *execution) printf(format string, arguments ...any) (string, error) {
+	if tooWide.MatchString(format) {
+		return "", errWidth
+	}
+	if !fit(1+strings.Count(format, "%"), arguments) {
+		return "", errMade
+	}
+	return e.count(fmt.Sprintf(format, arguments...))
+}
+
+// fit reports whether texts of the arguments are small, even if each is used several times.
+func fit(uses int, arguments []any) bool {
+	size := 0
+	for _, one := range arguments {
+		if text, ok := one.(string); ok {
+			size += maxWidth + len(text)
+		} else {
+			size += maxWidth * len(fmt.Sprint(one)) // each number in it may be padded
+		}
+		if size > maxRendered/uses {
+			return false
+		}
+	}
+	return true
+}
+
+func (e *execution) toJSON(value any) (string, error) {
 	text, err := json.Marshal(value)
-	return string(text), err
+	if err != nil {
+		return "", err
+	}
+	return e.count(string(text))
 }
 
 // join returns the items of a list as a text.
-func join(list []any, separator string) string {
+func (e *execution) join(list []any, separator string) (string, error) {
+	if len(list)*len(separator) > maxRendered {
+		return "", errMade
+	}
 	items := make([]string, 0, len(list))
 	for _, item := range list {
 		items = append(items, fmt.Sprint(item))
 	}
-	return strings.Join(items, separator)
+	return e.count(strings.Join(items, separator))
 }
 
 // step counts a step, and inserts nothing.
 func (e *execution) step() (string, error) {
-	e.steps++
-	if e.steps > maxSteps {
+	if e.steps++; e.steps > maxSteps {
 		return "", errSteps
 	}
 	return "", nil
@@ -131,12 +199,15 @@ func (*execution) insert(value any) (any, error) {
 	return value, nil
 }
 
-// guard makes the nodes count each pass of a loop and each use of a template as a step, and check
-// each value that they insert.
+// guard makes a list of nodes count its steps, and check each value that it inserts.
 func guard(list *parse.ListNode) {
 	if list == nil {
 		return
 	}
+	step := &parse.ActionNode{NodeType: parse.NodeAction, Pos: list.Pos, Pipe: &parse.PipeNode{
+		NodeType: parse.NodePipe, Pos: list.Pos, Cmds: []*parse.CommandNode{call(stepFunction, list.Pos)},
+	}}
+	nodes := []parse.Node{step}
 	for _, node := range list.Nodes {
 		switch node := node.(type) {
 		case *parse.ActionNode:
@@ -153,11 +224,9 @@ func guard(list *parse.ListNode) {
 			guard(node.List)
 			guard(node.ElseList)
 		}
+		nodes = append(nodes, node, step)
 	}
-	step := &parse.ActionNode{NodeType: parse.NodeAction, Pos: list.Pos, Pipe: &parse.PipeNode{
-		NodeType: parse.NodePipe, Pos: list.Pos, Cmds: []*parse.CommandNode{call(stepFunction, list.Pos)},
-	}}
-	list.Nodes = append([]parse.Node{step}, list.Nodes...)
+	list.Nodes = nodes
 }
 
 func call(function string, at parse.Pos) *parse.CommandNode {

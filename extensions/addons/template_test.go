@@ -4,6 +4,8 @@
 package addons
 
 import (
+	"runtime"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -40,11 +42,13 @@ func TestTemplates(t *testing.T) {
 		"{{ index .Cluster.spec.clusterNetwork.pods.cidrBlocks 0 }}":                                          "10.1.0.0/16",
 		`{{ join .Cluster.spec.clusterNetwork.pods.cidrBlocks "," }}`:                                         "10.1.0.0/16,fd00::/48",
 		"{{ range $i, $cidr := .Cluster.spec.clusterNetwork.pods.cidrBlocks }}{{ $i }} {{ $cidr }} {{ end }}": "0 10.1.0.0/16 1 fd00::/48 ",
-		"{{ .Secret.token }}":                                                   "hunter2",
-		"{{ .Variables.ca | toJson }}":                                          `"one\ntwo"`,
-		"{{ toJson .Variables.proxy }}":                                         `{"host":"p","port":3128}`,
-		`{{ with index .Variables "absent" }}{{ . }}{{ else }}no{{ end }}`:      "no",
-		`{{ "{{" }} $labels.x }}`:                                               "{{ $labels.x }}",
+		"{{ .Secret.token }}":                                              "hunter2",
+		"{{ .Variables.ca | toJson }}":                                     `"one\ntwo"`,
+		"{{ toJson .Variables.proxy }}":                                    `{"host":"p","port":3128}`,
+		`{{ with index .Variables "absent" }}{{ . }}{{ else }}no{{ end }}`: "no",
+		`{{ printf "%-4s|%05.1f|%[1]q|%[3]v" "a" 2.25 .Cluster.spec.clusterNetwork.pods.cidrBlocks }}`: `a   |002.2|"a"|[10.1.0.0/16 fd00::/48]`,
+		`{{ print "a" 1 2 "b" }} {{ html "<" }} {{ js "'" }} {{ urlquery "a b" }}`:                     `a1 2b &lt; \' a+b`,
+		`{{ "{{" }} $labels.x }}`: "{{ $labels.x }}",
 		`{{ define "a" }}{{ . }}{{ end }}{{ template "a" .KubernetesVersion }}`: "v1.36.3",
 	} {
 		t.Run(text, func(t *testing.T) {
@@ -55,6 +59,9 @@ func TestTemplates(t *testing.T) {
 		})
 	}
 }
+
+// double makes a text of 512 KiB.
+const double = `{{ $x := "aaaaaaaa" }}{{ range 16 }}{{ $x = print $x $x }}{{ end }}`
 
 func TestTemplatesAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
@@ -71,11 +78,55 @@ func TestTemplatesAreRefused(t *testing.T) {
 		"{{ range 1000000000 }}{{ end }}":                                                 "it takes more than 100000 steps",
 		"{{ range 1000000000 }}{{ if false }}{{ end }}{{ end }}":                          "it takes more than 100000 steps",
 		`{{ define "a" }}{{ template "a" }}{{ template "a" }}{{ end }}{{ template "a" }}`: "it takes more than 100000 steps",
-		`{{ range 9 }}{{ printf "%1000000d" 1 }}{{ end }}`:                                "the manifests are larger than 4 MiB",
+		double + "{{ range 16 }}{{ $x }}{{ end }}":                                        "the manifests are larger than 4 MiB",
+		`{{ $x := "aaaaaaaa" }}{{ range 40 }}{{ $x = printf "%s%s" $x $x }}{{ end }}`:     "the functions of the template make more than 4 MiB of text",
 	} {
 		t.Run(text, func(t *testing.T) {
 			_, err := filled(text)
 			NewWithT(t).Expect(err).To(MatchError(ContainSubstring(want)))
+		})
+	}
+}
+
+// Whatever a template does, it needs a few times the memory of the largest manifests.
+func TestMemoryOfTemplatesIsBounded(t *testing.T) {
+	const (
+		made  = "the functions of the template make more than 4 MiB of text"
+		width = "printf takes widths and precisions only up to 99, and none from its arguments"
+		steps = "it takes more than 100000 steps"
+	)
+	variables := strings.Repeat("{{ $x := 1 }}", 20_000)
+	list := strings.TrimSuffix(strings.Repeat("1,", 100_000), ",")
+	cluster := blue.DeepCopy()
+	cluster.Spec.Topology.Variables = append(cluster.Spec.Topology.Variables,
+		clusterv1.ClusterVariable{Name: "list", Value: apiextensionsv1.JSON{Raw: []byte("[" + list + "]")}})
+	for text, want := range map[string]string{
+		double + "{{ range 9 }}{{ $y := toJson $x }}{{ end }}":                           made,
+		double + "{{ $y := print" + strings.Repeat(" $x", 2_000) + " }}":                 made,
+		double + "{{ $y := println" + strings.Repeat(" $x", 2_000) + " }}":               made,
+		double + "{{ $y := html" + strings.Repeat(" $x", 2_000) + " }}":                  made,
+		double + "{{ $y := js" + strings.Repeat(" $x", 2_000) + " }}":                    made,
+		double + "{{ $y := urlquery" + strings.Repeat(" $x", 2_000) + " }}":              made,
+		double + "{{ $y := join .Variables.list $x }}":                                   made,
+		double + `{{ $y := printf "` + strings.Repeat("%[1]s", 2_000) + `" $x }}`:        made,
+		double + `{{ $y := printf ""` + strings.Repeat(" $x", 2_000) + ` }}`:             made,
+		`{{ $y := printf "` + strings.Repeat("%[1]99v", 2_000) + `" .Variables.list }}`:  made,
+		`{{ $y := print` + strings.Repeat(" .Variables.list", 2_000) + ` }}`:             made,
+		`{{ $y := printf "` + strings.Repeat("%[1]1000000d", 2_000) + `" 1 }}`:           width,
+		`{{ $y := printf "` + strings.Repeat("%.1000000f", 2_000) + `" 1.5 }}`:           width,
+		`{{ $y := printf "` + strings.Repeat("%[1]*d", 2_000) + `" 1000000 }}`:           width,
+		`{{ $y := printf "` + strings.Repeat("%-+# 0.[1]*[1]d", 2_000) + `" 1000000 }}`:  width,
+		"{{ range 10000 }}" + variables + "{{ end }}":                                    steps,
+		`{{ define "a" }}` + variables + `{{ template "a" }}{{ end }}{{ template "a" }}`: steps,
+	} {
+		t.Run(text[:min(len(text), 120)], func(t *testing.T) {
+			g := NewWithT(t)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, err := fill(text, cluster, "v1.36.3", &corev1.Secret{})
+			runtime.ReadMemStats(&after)
+			g.Expect(err).To(MatchError(ContainSubstring(want)))
+			g.Expect(after.TotalAlloc - before.TotalAlloc).To(BeNumerically("<", 256<<20))
 		})
 	}
 }
