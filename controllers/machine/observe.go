@@ -106,6 +106,9 @@ func observe(ctx context.Context, c cloud.Instances, s *state) {
 	switch {
 	case err == nil:
 		s.knowledge = byID(ctx, c, id)
+		if s.instance != nil && s.instance.Name != s.owner().CloudName() {
+			s.knowledge = foreign(s)
+		}
 	case s.deleting():
 		s.knowledge = byName(ctx, c, s.owner().CloudName())
 	case s.fooMachine.Spec.ProviderID != "":
@@ -130,4 +133,16 @@ func byID(ctx context.Context, c cloud.Instances, id string) knowledge {
 		return knowledge{fault: cloudfault.Of(err)}
 	}
 	return knowledge{instance: &instance}
+}
+
+// foreign is what is known of an instance that has the name of another FooMachine: whoever copies a
+// FooMachine to another namespace copies its provider ID. The copy can be deleted, and the instance
+// stays.
+func foreign(s *state) knowledge {
+	if s.deleting() {
+		return knowledge{}
+	}
+	return knowledge{fault: cloudfault.Of(&cloud.InvalidError{
+		Field: "spec.providerID", Value: s.fooMachine.Spec.ProviderID, Problem: "the instance " + s.instance.Name + " belongs to another FooMachine",
+	})}
 }
