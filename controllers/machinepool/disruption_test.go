@@ -97,6 +97,7 @@ func TestRepair(t *testing.T) {
 		"stopped":                    {members: []member{with(working("a", "z1", 0), stopped)}, want: map[string]cause{"a": causeRepair}},
 		"lost":                       {members: []member{with(working("a", "z1", 0), gone)}, want: map[string]cause{"a": causeRepair}},
 		"FooMachine deleted by hand": {members: []member{with(working("a", "z1", 0), orphaned)}, want: map[string]cause{"a": causeRepair}},
+		"taken away by the cloud":    {members: []member{with(working("a", "z1", 0), taken)}, want: map[string]cause{"a": causeRepair}},
 		"remediation":                {members: []member{with(working("a", "z1", 0), unhealthy)}, want: map[string]cause{"a": causeRemediation}},
 		"boot failed":                {members: []member{with(working("a", "z1", 59), bootstrapFailed)}, want: map[string]cause{"a": causeRepair}, failed: 1},
 		"reclaim":                    {members: []member{with(working("a", "z1", 0), noticed)}, want: map[string]cause{"a": causeReclaim}},
@@ -136,6 +137,14 @@ func TestRepair(t *testing.T) {
 		"all stopped, one at a time": {
 			members: []member{with(working("a", "z1", 0), stopped), with(working("b", "z1", 0), stopped), with(working("c", "z1", 0), stopped)},
 			want:    map[string]cause{"a": causeRepair},
+		},
+		"all that the cloud takes away, and others later": {
+			members: []member{with(working("a", "z1", 0), taken), with(working("b", "z1", 0), taken), with(working("c", "z1", 0), stopped)},
+			want:    map[string]cause{"a": causeRepair, "b": causeRepair},
+		},
+		"others once the cloud takes too long to delete one": {
+			members: []member{with(with(working("a", "z1", 0), taken), deletedLongAgo), with(working("b", "z1", 0), stopped)},
+			want:    map[string]cause{"b": causeRepair},
 		},
 		"two at a time if two may be unavailable": {
 			members:     []member{with(working("a", "z1", 0), bootstrapFailed), with(working("b", "z1", 0), unhealthy), with(working("c", "z1", 0), stopped)},

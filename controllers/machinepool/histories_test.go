@@ -133,13 +133,18 @@ func (a *apiServer) Create(_ context.Context, object client.Object, _ ...client.
 
 func (a *apiServer) Delete(_ context.Context, object client.Object, _ ...client.DeleteOption) error {
 	return a.write(func() error {
-		machine, ok := a.machines[object.GetName()]
-		if !ok || machine.UID != object.GetUID() {
-			return apierrors.NewNotFound(schema.GroupResource{}, object.GetName())
+		name := object.GetName()
+		var found client.Object = a.machines[name]
+		exists := a.machines[name] != nil
+		if _, ok := object.(*infrav1.FooMachine); ok {
+			found, exists = a.fooMachines[name], a.fooMachines[name] != nil
 		}
-		if machine.DeletionTimestamp.IsZero() {
-			machine.DeletionTimestamp = ptr.To(metav1.NewTime(a.now))
-			a.deleted = append(a.deleted, machine.Name)
+		if !exists || found.GetUID() != object.GetUID() {
+			return apierrors.NewNotFound(schema.GroupResource{}, name)
+		}
+		if found.GetDeletionTimestamp().IsZero() {
+			found.SetDeletionTimestamp(ptr.To(metav1.NewTime(a.now)))
+			a.deleted = append(a.deleted, name)
 		}
 		return nil
 	})
@@ -270,7 +275,9 @@ func (h *history) reconcile() {
 		err = h.r.apply(context.Background(), s, p)
 	}
 	h.log = append(h.log, fmt.Sprintf("reconcile: deleted %v, err %v, fault %q", h.api.deleted, err, s.fault.Message))
-	h.checkDeletions(before)
+	if !before.deleting() {
+		h.checkDeletions(before)
+	}
 	h.checkFailures(before, err)
 	if errors.Is(err, errDied) {
 		h.api.dies = -1
@@ -348,7 +355,7 @@ func (h *history) event() {
 	name := names[h.random.IntN(len(names))]
 	host := name[len("ns."):]
 	machine := h.api.machines[host]
-	kind := h.random.IntN(12)
+	kind := h.random.IntN(16)
 	h.log = append(h.log, fmt.Sprintf("event %d of %s", kind, host))
 	switch {
 	case kind == 0:
@@ -369,6 +376,12 @@ func (h *history) event() {
 		conditions.Set(machine, metav1.Condition{Type: clusterv1.MachineAvailableCondition, Status: metav1.ConditionFalse, Reason: "Test"})
 	case (kind == 7 || kind == 8) && machine != nil:
 		machine.Annotations = map[string]string{clusterv1.DeleteMachineAnnotation: ""}
+	case kind == 9:
+		h.cloud.ChangeInstance(name, func(i *cloud.Instance) { i.State = cloud.InstanceDeleting })
+	case kind == 10:
+		h.cloud.SetMode(fake.Manual) // the deletion takes a while
+		h.deleteInstance(host)
+		h.cloud.SetMode(fake.Instant)
 	default:
 		h.heal(name)
 	}
@@ -405,14 +418,15 @@ func (h *history) heal(name string) {
 	machine, fooMachine := h.api.machines[host], h.api.fooMachines[host]
 	switch {
 	case fooMachine == nil:
+		h.finishDeletion(host)
+	case machine != nil && !machine.DeletionTimestamp.IsZero():
+		h.end(host)
 	case machine == nil:
 		h.api.machines[host] = &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{
 			Namespace: "ns", Name: host, UID: types.UID(h.api.next()), CreationTimestamp: metav1.NewTime(h.api.now), Labels: fooMachine.Labels,
 			Finalizers: []string{clusterv1.MachineFinalizer},
 		}}
 		h.api.machines[host].Spec.InfrastructureRef.Name = host
-	case !machine.DeletionTimestamp.IsZero():
-		h.end(host)
 	case !machine.Status.NodeRef.IsDefined():
 		h.cloud.ChangeInstance(name, func(i *cloud.Instance) {
 			if i.State == cloud.InstanceRunning && i.Bootstrap.State != cloud.BootstrapFailed {
@@ -427,17 +441,35 @@ func (h *history) heal(name string) {
 
 // end plays the controllers of Machine and FooMachine after the Node is drained.
 func (h *history) end(host string) {
+	h.deleteInstance(host)
+	h.finishDeletion(host)
+	delete(h.api.machines, host)
+	delete(h.api.fooMachines, host)
+}
+
+func (h *history) instances(host string) []cloud.Instance {
 	instances, err := h.cloud.ListInstances(context.Background(), cloud.InstanceFilter{Name: "ns." + host})
 	if err != nil {
 		h.fail("list: %v", err)
 	}
-	for _, instance := range instances {
+	return instances
+}
+
+func (h *history) deleteInstance(host string) {
+	for _, instance := range h.instances(host) {
 		if err := h.cloud.DeleteInstance(context.Background(), instance.ID); err != nil {
 			h.fail("delete: %v", err)
 		}
 	}
-	delete(h.api.machines, host)
-	delete(h.api.fooMachines, host)
+}
+
+// finishDeletion removes an instance that is being deleted.
+func (h *history) finishDeletion(host string) {
+	for _, instance := range h.instances(host) {
+		if instance.State == cloud.InstanceDeleting {
+			h.cloud.LoseInstance(instance.Name)
+		}
+	}
 }
 
 // faulty injects a random fault, or none: cloud orders that fail, a process that dies after a few
@@ -459,29 +491,57 @@ func (h *history) faulty() {
 	}
 }
 
-// recovers heals everything and expects the pool to reach its desired state and stay there.
-func (h *history) recovers() {
-	h.log = append(h.log, "recovers")
+// progress ends all faults and makes progress with every member. The deletion of an instance that
+// the cloud deletes by itself never ends while nobody deletes its Machine.
+func (h *history) progress() {
 	for _, call := range []fake.Call{fake.CallEnsurePool, fake.CallScalePool} {
 		h.cloud.Heal(call)
 	}
 	h.api.dies = -1
+	h.cloud.GrowPools()
+	for _, name := range h.cloud.InstanceNames() {
+		if h.api.fooMachines[name[len("ns."):]] == nil {
+			h.heal(name)
+		}
+	}
+	for host := range h.api.fooMachines {
+		h.heal("ns." + host)
+	}
+	for host, machine := range h.api.machines {
+		if !machine.DeletionTimestamp.IsZero() {
+			h.end(host)
+		}
+	}
+	h.pass(time.Minute)
+	h.refresh()
+	h.reconcile()
+}
+
+// isDeleted deletes the pool and expects that nothing of it is left.
+func (h *history) isDeleted() {
+	h.log = append(h.log, "is deleted")
+	h.api.pool.DeletionTimestamp = ptr.To(metav1.NewTime(h.api.now))
+	h.api.pool.ResourceVersion = h.api.next()
+	for range 20 {
+		h.progress()
+		if _, err := h.cloud.GetPool(context.Background(), "ns.workers"); cloud.IsNotFound(err) {
+			if left := len(h.api.fooMachines) + len(h.cloud.InstanceNames()); left > 0 {
+				h.fail("the pool is gone, but not its FooMachines %v and its instances %v", h.api.fooMachines, h.cloud.InstanceNames())
+			}
+			return
+		}
+	}
+	h.fail("the pool is not deleted: it has %v", describe(h.truth().assessed, func(c candidate) string { return " is " + string(c.state) }))
+}
+
+// recovers heals everything and expects the pool to reach its desired state and stay there.
+func (h *history) recovers() {
+	h.log = append(h.log, "recovers")
 	h.api.pool.Spec.Strategy.RolloutPaused = nil
 	h.api.pool.ResourceVersion = h.api.next()
 	rests := 0
 	for range 150 {
-		h.cloud.GrowPools()
-		for host := range h.api.fooMachines {
-			h.heal("ns." + host)
-		}
-		for host, machine := range h.api.machines {
-			if !machine.DeletionTimestamp.IsZero() {
-				h.end(host)
-			}
-		}
-		h.pass(time.Minute)
-		h.refresh()
-		h.reconcile()
+		h.progress()
 		if h.api.writes > 0 {
 			rests = 0
 			continue
@@ -498,8 +558,8 @@ func (h *history) recovers() {
 	h.fail("the pool does not settle: wants %d, has %v, writes %d", s.rules.replicas, describe(s.assessed, func(c candidate) string { return " is " + string(c.state) }), h.api.writes)
 }
 
-// Whatever happens to a pool, it keeps its budget, counts each failure once, and recovers once
-// everything else has. The cache may show the state before the last reconcile, calls fail, and the
+// Whatever happens to a pool, it keeps its budget, counts each failure once, and recovers or can be
+// deleted once everything else has recovered. The cache may show the state before the last reconcile, calls fail, and the
 // process dies between any two writes.
 func TestHistories(t *testing.T) {
 	count := uint64(histories(t))
@@ -520,7 +580,11 @@ func TestHistories(t *testing.T) {
 					h.reconcile()
 					h.pass(time.Second)
 				}
-				h.recovers()
+				if h.random.IntN(4) == 0 {
+					h.isDeleted()
+				} else {
+					h.recovers()
+				}
 			}
 		})
 	}

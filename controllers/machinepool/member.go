@@ -93,11 +93,11 @@ func infrastructureDeleted(machine *clusterv1.Machine) bool {
 		(ready.Reason == clusterv1.MachineInfrastructureDeletedReason || ready.Reason == clusterv1.MachineInfrastructureDoesNotExistReason)
 }
 
-// leaving reports whether the deletion of any of the member's objects has begun.
+// leaving reports whether the deletion of the member's Machine or FooMachine has begun. An instance
+// that the cloud deletes by itself is lost instead: its Machine still has to be deleted.
 func (m member) leaving() bool {
 	return m.asked || (m.fooMachine != nil && !m.fooMachine.DeletionTimestamp.IsZero()) ||
-		(m.machine != nil && !m.machine.DeletionTimestamp.IsZero()) ||
-		(m.instance != nil && m.instance.State == cloud.InstanceDeleting)
+		(m.machine != nil && !m.machine.DeletionTimestamp.IsZero())
 }
 
 // uids returns the UIDs of the member's Machine and FooMachine. They distinguish it from a later

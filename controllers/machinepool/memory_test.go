@@ -117,6 +117,22 @@ func TestAFailureCountsOnce(t *testing.T) {
 	g.Expect(once.stillCounted([]member{with(working("a", "z1", 0), deleted)})).To(BeEmpty())
 }
 
+// While somebody else shrinks the pool in the cloud, its size is not remembered: the Machine of an
+// instance that is being deleted leaves without changing it.
+func TestTheSizeIsNotRememberedForDeletedInstances(t *testing.T) {
+	for name, change := range map[string]func(m *member){"being deleted": taken, "deleted": gone} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			s := newScope(2, with(working("a", "z1", 0), change), working("b", "z1", 0))
+			s.machinePool.Annotations = map[string]string{clusterv1.ReplicasManagedByAnnotation: "x"}
+			p := decided(s)
+			g.Expect(namesOf(p.victims)).To(ConsistOf("a"))
+			g.Expect(p.memory.Replicas).To(BeNil())
+			g.Expect(p.replicas).To(HaveValue(BeEquivalentTo(1)))
+		})
+	}
+}
+
 // While somebody else scales the pool, its size is remembered before a replacement changes it.
 func TestReplacementRemembersTheSize(t *testing.T) {
 	g := NewWithT(t)

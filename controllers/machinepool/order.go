@@ -34,7 +34,7 @@ const revisionLength = 10
 func withoutFooMachine(members []member) []cloud.Instance {
 	var instances []cloud.Instance
 	for _, m := range members {
-		if m.fooMachine == nil && m.instance != nil && !m.leaving() {
+		if m.fooMachine == nil && m.counted() && !m.leaving() {
 			instances = append(instances, *m.instance)
 		}
 	}
@@ -46,7 +46,7 @@ func withoutFooMachine(members []member) []cloud.Instance {
 func withoutMachine(members []member) []string {
 	var names []string
 	for _, m := range members {
-		if (m.fooMachine == nil || m.machine == nil) && m.instance != nil && !m.leaving() {
+		if (m.fooMachine == nil || m.machine == nil) && m.counted() && !m.leaving() {
 			names = append(names, m.name)
 		}
 	}

@@ -172,15 +172,19 @@ func TestDecide(t *testing.T) {
 		delete     []string
 		deletePool bool
 	}{
-		"nothing":                          {scope: newScope(1, working("a", "z1", 0))},
-		"a FooMachine":                     {scope: newScope(2, working("a", "z1", 0), noFooMachine), create: 1},
-		"a FooMachine before a scale down": {scope: newScope(1, working("a", "z1", 0), noFooMachine), create: 1},
-		"a Machine before a scale down":    {scope: mayMissOne(newScope(1, working("a", "z1", 0), noMachine))},
-		"a scale down":                     {scope: newScope(1, working("a", "z1", 0), working("b", "z1", 1)), delete: []string{"a"}},
-		"a scale down in progress":         {scope: newScope(1, with(working("a", "z1", 0), deleted), working("b", "z1", 1))},
-		"a lost instance":                  {scope: newScope(1, with(working("a", "z1", 0), gone), working("b", "z1", 1)), delete: []string{"a"}},
-		"a deletion":                       {scope: deletePool(newScope(2, working("a", "z1", 0), with(working("b", "z1", 0), deleted))), delete: []string{"a"}},
-		"the end of a deletion":            {scope: deletePool(newScope(2, noFooMachine)), deletePool: true},
+		"nothing":                               {scope: newScope(1, working("a", "z1", 0))},
+		"a FooMachine":                          {scope: newScope(2, working("a", "z1", 0), noFooMachine), create: 1},
+		"a FooMachine before a scale down":      {scope: newScope(1, working("a", "z1", 0), noFooMachine), create: 1},
+		"a Machine before a scale down":         {scope: mayMissOne(newScope(1, working("a", "z1", 0), noMachine))},
+		"a scale down":                          {scope: newScope(1, working("a", "z1", 0), working("b", "z1", 1)), delete: []string{"a"}},
+		"a scale down in progress":              {scope: newScope(1, with(working("a", "z1", 0), deleted), working("b", "z1", 1))},
+		"a lost instance":                       {scope: newScope(1, with(working("a", "z1", 0), gone), working("b", "z1", 1)), delete: []string{"a"}},
+		"an instance that the cloud deletes":    {scope: newScope(1, with(working("a", "z1", 0), taken), working("b", "z1", 1)), delete: []string{"a"}},
+		"no FooMachine for such an instance":    {scope: newScope(1, working("a", "z1", 0), with(noMachine, func(m *member) { m.fooMachine = nil; taken(m) }))},
+		"a scale down while one has no Machine": {scope: newScope(1, working("a", "z1", 0), working("b", "z1", 1), with(noMachine, taken)), delete: []string{"a"}},
+		"a deletion while the cloud deletes":    {scope: deletePool(newScope(1, with(working("a", "z1", 0), taken))), delete: []string{"a"}},
+		"a deletion":                            {scope: deletePool(newScope(2, working("a", "z1", 0), with(working("b", "z1", 0), deleted))), delete: []string{"a"}},
+		"the end of a deletion":                 {scope: deletePool(newScope(2, noFooMachine)), deletePool: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -318,7 +322,7 @@ func carryOut(s *scope, p plan) (changed bool) {
 		if !m.leaving() {
 			continue
 		}
-		if m.instance != nil {
+		if m.counted() {
 			s.cloudPool.Size--
 			s.cloudPool.Instances--
 		}

@@ -29,8 +29,8 @@ import (
 //	Failed               the current revision, never joined and will not        yes    no         repair, which counts it
 //	Broken               does not work, or a MachineHealthCheck says so         yes    no         repair
 //	Reclaimed            works until the cloud takes it back                    yes    no         repair, immediately
-//	Lost                 its instance is gone, its Machine is not               no     no         repair, immediately
-//	Leaving              its deletion has begun                                 no     no         -
+//	Lost                 its instance is gone or going, its Machine stays       no     no         repair, immediately
+//	Leaving              its Machine or FooMachine is being deleted             no     no         -
 //	Stuck                its deletion takes longer than a Node may take to join no     no         -
 //
 // Nothing removes an instance in one of the first six states while it has no Machine.
@@ -110,7 +110,7 @@ func (p policy) derive(c *candidate) {
 	case c.leaving():
 		c.deadline = p.stuckAt(c.member)
 		c.state = map[bool]state{true: stateLeaving, false: stateStuck}[c.deadline.IsZero() || p.now.Before(c.deadline)]
-	case c.instance == nil:
+	case !c.counted():
 		c.state = stateLost
 	case c.why == causeReclaim:
 		c.state = stateReclaimed

@@ -78,7 +78,7 @@ func setCapacity(s *scope) {
 }
 
 // setCounts counts the members. An instance counts until it is gone, as in the list of provider
-// IDs. The instance of a lost member is gone, though its ID is still listed.
+// IDs. The instance of a lost member is gone or going, though its ID is still listed.
 func setCounts(s *scope) {
 	status := &s.pool.Status
 	status.Replicas = ptr.To(int32(len(s.assessed) - len(s.census[stateLost])))

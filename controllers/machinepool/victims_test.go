@@ -104,9 +104,14 @@ func deleted(m *member) {
 	m.fooMachine.DeletionTimestamp = &now
 }
 
+func deletedLongAgo(m *member) { m.machine.DeletionTimestamp = ptr.To(metav1.NewTime(epoch)) }
+
 func noticed(m *member) { at := epoch.Add(61 * time.Minute); m.instance.ReclaimAt = &at }
 
 func gone(m *member) { m.instance = nil }
+
+// taken makes a member one whose instance the cloud deletes by itself.
+func taken(m *member) { m.instance.State = cloud.InstanceDeleting }
 
 // orphaned makes a member one whose FooMachine was deleted by hand, which also deleted the
 // instance.
@@ -199,7 +204,7 @@ func anyMembers(t *rapid.T) []member {
 	members := make([]member, 0, count)
 	for i := range count {
 		m := working(fmt.Sprintf("m%02d", i), rapid.SampledFrom([]string{"z1", "z2", "z3"}).Draw(t, "zone"), rapid.IntRange(0, 59).Draw(t, "age"))
-		changes := []func(*member){nil, nil, nil, marked, stopped, booting, bootstrapFailed, deleted, gone, outdated, unhealthy, notAvailable, noticed, moved, orphaned}
+		changes := []func(*member){nil, nil, nil, marked, stopped, booting, bootstrapFailed, deleted, gone, taken, outdated, unhealthy, notAvailable, noticed, moved, orphaned}
 		for range 2 {
 			if change := rapid.SampledFrom(changes).Draw(t, "change"); change != nil && m.instance != nil {
 				change(&m)
