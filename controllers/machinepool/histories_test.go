@@ -382,6 +382,8 @@ func (h *history) event() {
 		h.cloud.SetMode(fake.Manual) // the deletion takes a while
 		h.deleteInstance(host)
 		h.cloud.SetMode(fake.Instant)
+	case kind == 11 && h.api.fooMachines[host] != nil:
+		h.api.fooMachines[host].DeletionTimestamp = ptr.To(metav1.NewTime(h.api.now))
 	default:
 		h.heal(name)
 	}
@@ -421,6 +423,8 @@ func (h *history) heal(name string) {
 		h.finishDeletion(host)
 	case machine != nil && !machine.DeletionTimestamp.IsZero():
 		h.end(host)
+	case !fooMachine.DeletionTimestamp.IsZero():
+		h.endFooMachine(host)
 	case machine == nil:
 		h.api.machines[host] = &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{
 			Namespace: "ns", Name: host, UID: types.UID(h.api.next()), CreationTimestamp: metav1.NewTime(h.api.now), Labels: fooMachine.Labels,
@@ -441,10 +445,21 @@ func (h *history) heal(name string) {
 
 // end plays the controllers of Machine and FooMachine after the Node is drained.
 func (h *history) end(host string) {
+	h.endFooMachine(host)
+	delete(h.api.machines, host)
+}
+
+// endFooMachine plays the controller of a FooMachine that is being deleted, and Cluster API, which
+// keeps the Machine.
+func (h *history) endFooMachine(host string) {
 	h.deleteInstance(host)
 	h.finishDeletion(host)
-	delete(h.api.machines, host)
 	delete(h.api.fooMachines, host)
+	if machine := h.api.machines[host]; machine != nil {
+		conditions.Set(machine, metav1.Condition{
+			Type: clusterv1.MachineInfrastructureReadyCondition, Status: metav1.ConditionFalse, Reason: clusterv1.MachineInfrastructureDeletedReason,
+		})
+	}
 }
 
 func (h *history) instances(host string) []cloud.Instance {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -100,17 +100,17 @@ func (m member) leaving() bool {
 		(m.machine != nil && !m.machine.DeletionTimestamp.IsZero())
 }
 
-// uids returns the UIDs of the member's Machine and FooMachine. They distinguish it from a later
-// member of the same name.
-func (m member) uids() []types.UID {
-	var uids []types.UID
+// objects returns the member's Machine and FooMachine, as far as they exist. Their UIDs distinguish
+// it from a later member of the same name.
+func (m member) objects() []client.Object {
+	var objects []client.Object
 	if m.machine != nil {
-		uids = append(uids, m.machine.UID)
+		objects = append(objects, m.machine)
 	}
 	if m.fooMachine != nil {
-		uids = append(uids, m.fooMachine.UID)
+		objects = append(objects, m.fooMachine)
 	}
-	return uids
+	return objects
 }
 
 // leavingSince returns when the deletion of the member began; zero if unknown.

@@ -194,25 +194,26 @@ func (m *memories) mark(pool *infrav1.FooMachinePool, members []member) {
 		if one.leaving() {
 			continue
 		}
-		for _, uid := range one.uids() {
-			if _, requested := known.deleted[uid]; requested {
+		for _, object := range one.objects() {
+			if _, requested := known.deleted[object.GetUID()]; requested {
 				one.asked = true
-				still[uid] = struct{}{}
+				still[object.GetUID()] = struct{}{}
 			}
 		}
 	}
 	known.deleted = still
 }
 
-// sawLeaving records which members a live read showed on their way out: the cache may not show it
-// yet.
+// sawLeaving records which Machines and FooMachines a live read showed being deleted: the cache may
+// not show it yet. Any other object of such a member stays until it is deleted as well, and if it was
+// recorded too, nobody would ever delete it.
 func (m *memories) sawLeaving(pool *infrav1.FooMachinePool, members []member) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	for _, one := range members {
-		if one.leaving() {
-			for _, uid := range one.uids() {
-				m.entry(pool).deleted[uid] = struct{}{}
+		for _, object := range one.objects() {
+			if !object.GetDeletionTimestamp().IsZero() {
+				m.entry(pool).deleted[object.GetUID()] = struct{}{}
 			}
 		}
 	}

@@ -79,6 +79,18 @@ func TestALiveReadIsNotForgotten(t *testing.T) {
 	g.Expect(s.members[1].leaving()).To(BeTrue())
 }
 
+// A live read may show that an instance or a FooMachine is being deleted. Its Machine is not, and has
+// to be deleted later.
+func TestALiveReadExpectsOnlyWhatItShows(t *testing.T) {
+	g := NewWithT(t)
+	memories := newMemories()
+	a, b := with(working("a", "z1", 0), withUID("1")), with(working("b", "z1", 1), withUID("2"))
+	s := newScope(2, with(a, gone), with(b, orphaned))
+	memories.sawLeaving(s.pool, []member{with(a, taken), with(b, deleted)})
+	memories.mark(s.pool, s.members)
+	g.Expect(namesOf(decided(s).victims)).To(ConsistOf("a", "b"))
+}
+
 // A process that has not written the memory yet uses the annotation, which its cache may show late.
 func TestAMemoryIsKnownOnceItIsWritten(t *testing.T) {
 	g := NewWithT(t)
