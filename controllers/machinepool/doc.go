@@ -13,5 +13,5 @@
 // Limits: one object holds the whole list of provider IDs, which reaches its limit near 8,000
 // instances. Bootstrap data that is rendered differently, for example by a newer bootstrap
 // provider, counts as changed and triggers a rollout. While an external autoscaler manages the
-// replicas, a size that it requests during a rollout is adopted after the rollout.
+// replicas, a size that it requests during a replacement is overwritten.
 package machinepool

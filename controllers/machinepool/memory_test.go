@@ -145,6 +145,16 @@ func TestTheSizeIsNotRememberedForDeletedInstances(t *testing.T) {
 	}
 }
 
+// While somebody else scales the pool, nothing replaces a Machine that a user deletes.
+func TestAPoolScaledElsewhereShrinksWithADeletedMachine(t *testing.T) {
+	g := NewWithT(t)
+	s := newScope(2, with(working("a", "z1", 0), deleted), working("b", "z1", 0))
+	s.machinePool.Annotations = map[string]string{clusterv1.ReplicasManagedByAnnotation: "x"}
+	p := decided(s)
+	g.Expect(p.ensure).To(BeNil())
+	g.Expect(p.replicas).To(HaveValue(BeEquivalentTo(1)))
+}
+
 // While somebody else scales the pool, its size is remembered before a replacement changes it.
 func TestReplacementRemembersTheSize(t *testing.T) {
 	g := NewWithT(t)

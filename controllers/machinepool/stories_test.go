@@ -437,7 +437,7 @@ var _ = Describe("The life of a pool", func() {
 		Expect(zones()).To(Equal(map[string]int{"zone-a": 1, "zone-b": 1}))
 	})
 
-	It("keeps the size set by an external autoscaler, even during a rollout", func() {
+	It("keeps the size that an external autoscaler set before a rollout", func() {
 		s := newStory(2, strategy(0, 1))
 		s.change(func(m *clusterv1.MachinePool) {
 			m.Annotations = map[string]string{clusterv1.ReplicasManagedByAnnotation: "autoscaler"}
@@ -464,6 +464,18 @@ var _ = Describe("The life of a pool", func() {
 		Expect(s.drained).To(HaveLen(4))
 		Expect(s.most).To(Equal(4))
 		Expect(replicas()).To(HaveValue(BeEquivalentTo(4)))
+
+		By("overwriting a size that is set during the next rollout")
+		s.change(version("v1.36.3"))
+		Eventually(func(g Gomega) {
+			g.Expect(s.machines(g)).To(ContainElement(HaveField("DeletionTimestamp", Not(BeNil()))))
+		}).Should(Succeed(), "the first one is replaced")
+		scale(6)
+		s.settles(4)
+		Eventually(replicas).Should(HaveValue(BeEquivalentTo(4)))
+		scale(6)
+		s.settles(6)
+		Eventually(replicas).Should(HaveValue(BeEquivalentTo(6)))
 	})
 
 	It("writes nothing while nothing changes", func() {
