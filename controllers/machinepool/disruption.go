@@ -68,8 +68,8 @@ type budget struct {
 // At most maxUnavailable broken members are removed at a time, and at least one, counting those on
 // their way in and out: the report that they are broken may be wrong. A drain that takes too long
 // no longer counts. Members whose instance is gone or being deleted are removed immediately: the
-// cloud omits no instance that exists, and keeps none that it deletes. Members that the cloud reclaims are removed immediately too: the only
-// choice left is whether they are drained first.
+// cloud omits no instance that exists, and keeps none that it deletes. Members that the cloud
+// reclaims are removed immediately too: the only choice left is whether they are drained first.
 func disrupt(all []candidate, p policy) disruption {
 	b := newBudget(all, p)
 	b.repair()
