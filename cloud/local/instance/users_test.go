@@ -7,11 +7,13 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 
 	. "github.com/onsi/gomega"
 	"github.com/opencontainers/runtime-spec/specs-go"
+	"golang.org/x/sys/unix"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/engine"
@@ -44,6 +46,36 @@ func TestUsersStayWithTheDisk(t *testing.T) {
 	g.Expect(os.MkdirAll(filepath.Join(d.folder("old"), upperFolder), 0o700)).To(Succeed())
 	g.Expect(d.chooseUsers(old)).To(Succeed())
 	g.Expect(d.usersOf("old")).To(BeEquivalentTo(hostUsers), "an earlier version has made its disk")
+}
+
+// On a full disk and after a power failure, a file can exist without its content.
+func TestUsersAreNotedWholeOrNotAtAll(t *testing.T) {
+	g := NewWithT(t)
+	state := ownDisk(t, "size=64k")
+	fill := filepath.Join(state, "fill")
+	g.Expect(os.WriteFile(fill, make([]byte, 1<<20), 0o600)).To(MatchError(unix.ENOSPC))
+	d := &Driver{options: Options{StateDir: state, Network: netip.MustParsePrefix("10.77.0.0/16"), UserNamespaces: true}}
+	one := engine.MachineSpec{Instance: cloud.Instance{ID: "one", Address: "10.77.0.2"}}
+	g.Expect(d.chooseUsers(one)).To(MatchError(unix.ENOSPC))
+	g.Expect(os.Remove(fill)).To(Succeed())
+	g.Expect(d.chooseUsers(one)).To(Succeed())
+	g.Expect(d.usersOf("one")).To(Equal(usersAt(d.options.Network, one.Address)))
+}
+
+// ownDisk mounts a file system in memory, which only this test sees, and returns its folder.
+func ownDisk(t *testing.T, options string) string {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can mount")
+	}
+	g := NewWithT(t)
+	// Never unlocked: the thread ends with the test, and so do its mounts.
+	runtime.LockOSThread()
+	g.Expect(ownMounts()).To(Succeed())
+	folder := t.TempDir()
+	g.Expect(unix.Mount("tmpfs", folder, "tmpfs", 0, options)).To(Succeed())
+	t.Cleanup(func() { g.Expect(unix.Unmount(folder, unix.MNT_DETACH)).To(Succeed()) })
+	return folder
 }
 
 func TestSeparate(t *testing.T) {

@@ -70,9 +70,13 @@ func Open(options Options) (*Registry, error) {
 	if err := os.MkdirAll(r.blob(v1.Hash{}), folderMode); err != nil {
 		return nil, fmt.Errorf("make the folder of the images: %w", err)
 	}
-	if _, err := os.Stat(r.path(indexFile)); errors.Is(err, os.ErrNotExist) {
+	if info, err := os.Stat(r.path(indexFile)); errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0 {
 		if _, err := layout.Write(options.Folder, empty.Index); err != nil {
 			return nil, fmt.Errorf("make the folder of the images: %w", err)
+		}
+		// A power failure may empty what is not on disk yet. This writes it to disk.
+		if err := r.change(func(map[string]v1.Descriptor) error { return nil }); err != nil {
+			return nil, err
 		}
 	}
 	left, err := filepath.Glob(r.path(partial + "*"))

@@ -449,6 +449,17 @@ func TestRegistriesThatDoNotAnswer(t *testing.T) {
 	}
 }
 
+// A power failure can leave the list of images empty that Open has just written.
+func TestAnEmptyListIsWrittenAgain(t *testing.T) {
+	w := newWorld(t, nil)
+	w.Expect(os.Truncate(filepath.Join(w.folder, "index.json"), 0)).To(Succeed())
+	w.open(nil)
+	w.Expect(w.names()).To(BeEmpty())
+	_, err := w.Load(bytes.NewReader(dockerArchive(t, map[string]v1.Image{appName: newImage(t, runtime.GOARCH)})), "")
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(w.names()).To(ConsistOf(appName))
+}
+
 // must returns the value, or exits if there is an error.
 func must[T any](value T, err error) T {
 	if err != nil {
