@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -99,6 +100,9 @@ func (c containers) exec(ctx context.Context, id, folder string, session *sessio
 	if session.terminal != nil {
 		arguments = append(arguments, "--console-socket", filepath.Join(folder, consoleSocket))
 	}
+	// The kernel sends the signal when the thread that started the runtime ends, so keep the thread.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	err := c.run(ctx, func(command *exec.Cmd) {
 		session.attach(command)
 		command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
