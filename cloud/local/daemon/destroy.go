@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -68,10 +69,16 @@ func neverStarted(folder string) bool {
 	return true
 }
 
-// removeState leaves the empty folder itself if a file system is mounted on it: whoever mounted
-// that unmounts it.
+// removeState removes the state file and the lock last, so that a removal that was interrupted or
+// failed can be repeated. It leaves the empty folder itself if a file system is mounted on it: whoever
+// mounted that unmounts it.
 func removeState(folder string) error {
-	err := os.RemoveAll(folder)
+	err := removeAllBut(folder, stateFile, lockFile)
+	for _, name := range []string{stateFile, lockFile, ""} {
+		if err == nil {
+			err = os.RemoveAll(filepath.Join(folder, name))
+		}
+	}
 	if errors.Is(err, unix.EBUSY) {
 		entries, readErr := os.ReadDir(folder)
 		if readErr == nil && len(entries) == 0 {
@@ -82,6 +89,17 @@ func removeState(folder string) error {
 		return fmt.Errorf("remove the state folder: %w", err)
 	}
 	return nil
+}
+
+// removeAllBut removes what is in a folder, except for these entries.
+func removeAllBut(folder string, names ...string) error {
+	entries, err := os.ReadDir(folder)
+	for _, entry := range entries {
+		if !slices.Contains(names, entry.Name()) {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(folder, entry.Name())))
+		}
+	}
+	return err
 }
 
 func destroyAll(ctx context.Context, folder, runtime string) error {
