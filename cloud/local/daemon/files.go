@@ -63,16 +63,22 @@ func lock(stateDir string) (*os.File, error) {
 		return nil, refuse(fmt.Errorf("state folder %s is in use by another foocloud (process %s): stop that one first", stateDir, strings.TrimSpace(string(owner))))
 	}
 	if err == nil {
-		err = file.Truncate(0)
+		err = writePID(file)
 	}
-	if err == nil {
-		_, err = file.WriteString(strconv.Itoa(os.Getpid()) + "\n")
-	}
-	if err != nil {
+	// On a full disk, the lock is as good without the number.
+	if err != nil && !errors.Is(err, unix.ENOSPC) {
 		_ = file.Close()
 		return nil, fmt.Errorf("lock the state folder %s: %w", stateDir, err)
 	}
 	return file, nil
+}
+
+func writePID(file *os.File) error {
+	if err := file.Truncate(0); err != nil {
+		return err
+	}
+	_, err := file.WriteString(strconv.Itoa(os.Getpid()) + "\n")
+	return err
 }
 
 // images returns the images in the images folder, oldest version first and then by name.
@@ -100,56 +106,50 @@ func images(folder string) ([]cloud.Image, error) {
 // instance. The subfolder's name depends on the agent's content, so running instances keep the
 // agent that they were created with.
 func installAgent(stateDir, agent string) (string, error) {
-	partial := filepath.Join(stateDir, "agent", "new")
-	programs := filepath.Join(partial, contract.AgentDir)
-	err := errors.Join(os.RemoveAll(partial), os.MkdirAll(programs, programMode))
+	source, err := os.Open(agent)
 	if err != nil {
 		return "", fmt.Errorf("install the node agent: %w", err)
 	}
-	program := filepath.Join(contract.AgentDir, contract.AgentName)
-	sum, err := copyProgram(filepath.Join(partial, program), agent)
+	defer func() { _ = source.Close() }()
+	sum := sha256.New()
+	size, err := io.Copy(sum, source)
 	if err != nil {
 		return "", fmt.Errorf("install the node agent: %w", err)
 	}
-	folder := filepath.Join(stateDir, "agent", sum[:hashLength])
+	folder := filepath.Join(stateDir, "agent", hex.EncodeToString(sum.Sum(nil))[:hashLength])
 	// An existing folder is complete, since it is renamed last, unless the power failed before its
 	// program was on disk.
-	if sameSize(filepath.Join(folder, program), filepath.Join(partial, program)) {
-		return folder, os.RemoveAll(partial)
+	info, err := os.Stat(filepath.Join(folder, contract.AgentDir, contract.AgentName))
+	if err == nil && info.Size() == size {
+		return folder, nil
 	}
-	err = errors.Join(os.Symlink(contract.AgentName, filepath.Join(programs, "systemctl")), os.RemoveAll(folder))
-	if err == nil {
-		err = os.Rename(partial, folder)
-	}
-	if err != nil {
-		return "", fmt.Errorf("install the node agent: %w", err)
+	partial := filepath.Join(stateDir, "agent", "new")
+	programs := filepath.Join(partial, contract.AgentDir)
+	for _, step := range []func() error{
+		func() error { return os.RemoveAll(partial) },
+		func() error { return os.MkdirAll(programs, programMode) },
+		func() error { return copyProgram(filepath.Join(programs, contract.AgentName), source) },
+		func() error { return os.Symlink(contract.AgentName, filepath.Join(programs, "systemctl")) },
+		func() error { return os.RemoveAll(folder) },
+		func() error { return os.Rename(partial, folder) },
+	} {
+		if err := step(); err != nil {
+			return "", fmt.Errorf("install the node agent: %w", err)
+		}
 	}
 	return folder, nil
 }
 
-func sameSize(one, other string) bool {
-	first, err := os.Stat(one)
-	if err != nil {
-		return false
-	}
-	second, err := os.Stat(other)
-	return err == nil && first.Size() == second.Size()
-}
-
-// copyProgram copies a program and returns the hash of its content.
-func copyProgram(to, from string) (string, error) {
-	source, err := os.Open(from)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = source.Close() }()
+func copyProgram(to string, source *os.File) error {
 	target, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, programMode)
 	if err != nil {
-		return "", err
+		return err
 	}
-	hash := sha256.New()
-	_, err = io.Copy(io.MultiWriter(target, hash), source)
-	return hex.EncodeToString(hash.Sum(nil)), errors.Join(err, target.Close())
+	_, err = source.Seek(0, io.SeekStart)
+	if err == nil {
+		_, err = io.Copy(target, source)
+	}
+	return errors.Join(err, target.Close())
 }
 
 // TokenFile returns where the daemon keeps the default tenant's token if no token file is

@@ -4,7 +4,9 @@
 package daemon
 
 import (
+	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"testing"
 
@@ -31,4 +33,54 @@ func ownDisk(t *testing.T) string {
 
 func mountIn(g Gomega, folder string) {
 	g.Expect(unix.Mount("tmpfs", folder, "tmpfs", 0, "size=64k,nr_inodes=64")).To(Succeed())
+}
+
+// fill takes all space and all inodes.
+func fill(g Gomega, folder string) {
+	g.Expect(os.WriteFile(filepath.Join(folder, "fill"), make([]byte, 1<<20), 0o600)).To(MatchError(unix.ENOSPC))
+	var err error
+	for number := 0; err == nil; number++ {
+		err = os.Mkdir(filepath.Join(folder, fmt.Sprintf("fill-%d", number)), 0o700)
+	}
+	g.Expect(err).To(MatchError(unix.ENOSPC))
+}
+
+func TestTheDaemonsFilesOnAFullDisk(t *testing.T) {
+	g := NewWithT(t)
+	state, agent := ownDisk(t), filepath.Join(t.TempDir(), "agent")
+	g.Expect(os.WriteFile(agent, []byte("one"), 0o755)).To(Succeed())
+	folder, err := installAgent(state, agent)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(os.WriteFile(filepath.Join(state, lockFile), nil, 0o600)).To(Succeed(), "an earlier daemon emptied it")
+	fill(g, state)
+
+	g.Expect(installAgent(state, agent)).To(Equal(folder), "nothing is to be written")
+	locked, err := lock(state)
+	g.Expect(err).NotTo(HaveOccurred(), "the number in it only helps people")
+	g.Expect(locked.Close()).To(Succeed())
+
+	g.Expect(os.WriteFile(agent, []byte("two"), 0o755)).To(Succeed())
+	_, err = installAgent(state, agent)
+	g.Expect(err).To(MatchError(unix.ENOSPC))
+}
+
+// Who cannot start the daemon cannot delete instances, which are what fills the disk.
+func TestOnlyANewCloudNeedsSpace(t *testing.T) {
+	g := NewWithT(t)
+	system := t.TempDir()
+	c := &checked{Options: Options{StateDir: ownDisk(t), SystemDir: system, UserNamespaces: UserNamespacesOn}}
+	fill(g, c.StateDir)
+	g.Expect(c.checkRoot()).To(MatchError(unix.ENOSPC))
+	g.Expect(c.checkUsers()).To(MatchError(unix.ENOSPC))
+	g.Expect(c.noDisks(t.Context())).To(ContainSubstring(unix.ENOSPC.Error()))
+
+	g.Expect(os.Rename(filepath.Join(c.StateDir, "fill"), filepath.Join(c.StateDir, stateFile))).To(Succeed())
+	g.Expect(c.full(fmt.Errorf("write to it: %w", unix.EROFS))).To(BeTrue())
+	for _, users := range []string{UserNamespacesOn, UserNamespacesAuto} {
+		c.UserNamespaces, c.userNamespaces = users, false
+		g.Expect(c.checkRoot()).To(Succeed())
+		g.Expect(c.checkUsers()).To(Succeed())
+		g.Expect(c.userNamespaces).To(BeTrue(), "instances are not less separate because the disk was full")
+		g.Expect(c.noDisks(t.Context())).To(BeEmpty())
+	}
 }

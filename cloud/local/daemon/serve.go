@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
 	"k8s.io/klog/v2"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
@@ -92,6 +93,10 @@ func (o Options) prepare() (*checked, *config.Config, error) {
 
 func (c *checked) checkRoot() error {
 	layer, err := instance.CheckRoot(c.StateDir, c.SystemDir)
+	if c.full(err) {
+		klog.Background().Info("The disk of the state folder is full; delete instances to free space", "stateDir", c.StateDir)
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -102,12 +107,22 @@ func (c *checked) checkRoot() error {
 	return nil
 }
 
+// full reports whether a check failed only because instances have filled the disk. They could not be
+// deleted if the daemon did not start then. A new cloud needs the space.
+func (c *checked) full(err error) bool {
+	// On a disk that is almost full, the kernel mounts an overlay read-only.
+	return (errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EROFS)) && exists(filepath.Join(c.StateDir, stateFile))
+}
+
 // checkUsers decides whether new instances get user namespaces.
 func (c *checked) checkUsers() error {
 	if c.UserNamespaces != UserNamespacesAuto && c.UserNamespaces != UserNamespacesOn {
 		return nil
 	}
 	err := instance.CheckUserNamespaces(c.StateDir, c.SystemDir)
+	if c.full(err) {
+		err = nil
+	}
 	if err != nil && c.UserNamespaces == UserNamespacesOn {
 		return fmt.Errorf("--user-namespaces on: this host cannot give instances user namespaces: %w", err)
 	}
@@ -121,7 +136,7 @@ func (c *checked) checkUsers() error {
 // noDisks explains why new instances cannot have disks of limited size; empty if they can.
 func (c *checked) noDisks(ctx context.Context) string {
 	err := instance.CheckDisks(ctx, c.StateDir)
-	if err == nil {
+	if err == nil || c.full(err) {
 		return ""
 	}
 	klog.Background().Info("Nothing limits what instances write to the disk, since this host cannot make disks of limited size", "reason", err.Error())
