@@ -164,6 +164,9 @@ func mountLayers(folder, lower, target string, owner uint32) (Layer, error) {
 	if err == nil {
 		return LayerInStateDir, nil
 	}
+	if errors.Is(err, unix.ENOSPC) {
+		return "", fmt.Errorf("mount a copy-on-write root: %w", err)
+	}
 	memory := filepath.Join(folder, workFolder)
 	if mountErr := unix.Mount("tmpfs", memory, "tmpfs", 0, "size="+memoryLayerSize+",mode=755"); mountErr != nil {
 		return "", fmt.Errorf("mount a copy-on-write root: %w", errors.Join(err, mountErr))
