@@ -134,7 +134,7 @@ func destroyMachines(ctx context.Context, folder, runtime string, state *store.S
 	}
 	// The network may be gone, for example after a host restart. Recreate it, so that everything
 	// can be removed the usual way.
-	bridge, err := network.Ensure(options)
+	bridge, err := network.Restore(options)
 	if err != nil {
 		return err
 	}

@@ -42,12 +42,25 @@ type Bridge struct {
 // Ensure creates the network, or adopts the one that an earlier run with the same state folder
 // created. Call Check first.
 func Ensure(options Options) (*Bridge, error) {
+	b, err := Restore(options)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.connectHost(); err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return b, nil
+}
+
+// Restore does the same as Ensure, except for the host's interface. So a network can be removed
+// whatever the host has now.
+func Restore(options Options) (*Bridge, error) {
 	opened, err := openSpace(options.Space)
 	if err != nil {
 		return nil, err
 	}
 	b := &Bridge{options: options, space: opened, fence: newFence(options, opened.ns)}
-	for _, step := range []func() error{b.keepPackets, b.ensure, b.fence.ensure, b.connectHost} {
+	for _, step := range []func() error{b.keepPackets, b.ensure, b.fence.ensure} {
 		if err := step(); err != nil {
 			return nil, errors.Join(err, b.Close())
 		}

@@ -35,21 +35,27 @@ func Check(options Options) error {
 	return checkOverlap(options.Network, link.Attrs().Index)
 }
 
-// findHost returns the host's interface, or nil if it does not exist. It returns an error if
-// another interface has its name.
-func findHost(options Options) (netlink.Link, error) {
-	link, err := netlink.LinkByName(options.Name)
+// findLink returns the interface with a name, or nil if there is none.
+func findLink(name string) (netlink.Link, error) {
+	link, err := netlink.LinkByName(name)
 	if isMissing(err) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("look for interface %s: %w", options.Name, err)
+		return nil, fmt.Errorf("look for interface %s: %w", name, err)
 	}
-	if link.Attrs().Alias != options.Alias {
+	return link, nil
+}
+
+// findHost returns the host's interface, or nil if it does not exist. It returns an error if
+// another interface has its name.
+func findHost(options Options) (netlink.Link, error) {
+	link, err := findLink(options.Name)
+	if err == nil && link != nil && link.Attrs().Alias != options.Alias {
 		return nil, fmt.Errorf("interface %s exists (type %s) and was not made by this state folder: choose another name with --bridge, or remove it with `ip link delete %s` if nothing needs it",
 			options.Name, link.Type(), options.Name)
 	}
-	return link, nil
+	return link, err
 }
 
 // connectHost connects the host to the bridge. The host is the gateway to what lies beyond the
@@ -143,10 +149,10 @@ func (b *Bridge) removePort() error {
 }
 
 // disconnectHost removes the host's interface, and with it the bridge's port. A missing interface
-// is not an error.
+// is not an error, even if another cloud's has its name.
 func disconnectHost(options Options) error {
-	link, err := findHost(options)
-	if err != nil || link == nil {
+	link, err := findLink(options.Name)
+	if err != nil || link == nil || link.Attrs().Alias != options.Alias {
 		return err
 	}
 	if err := netlink.LinkDel(link); err != nil {

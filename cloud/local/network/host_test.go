@@ -76,10 +76,31 @@ func TestTheBridgeOfAnEarlierVersionIsRemovedOnlyWithItsCloud(t *testing.T) {
 	g.Expect(Check(options)).To(MatchError(ContainSubstring("was not made by this state folder")))
 	g.Expect(netlink.LinkSetAlias(earlier, options.Alias)).To(Succeed())
 	g.Expect(Check(options)).To(MatchError(ContainSubstring("earlier version")))
-	bridge, err := Ensure(options)
+	bridge, err := Restore(options)
 	g.Expect(err).NotTo(HaveOccurred(), "so that the cloud can be removed")
 	g.Expect(bridge.Close()).To(Succeed())
 	g.Expect(Remove(options)).To(Succeed())
 	_, err = netlink.LinkByName(options.Name)
 	g.Expect(isMissing(err)).To(BeTrue(), "%v", err)
+}
+
+func TestACloudIsRemovedWhileAnotherHasItsInterfacesName(t *testing.T) {
+	g := NewWithT(t)
+	options := Options{
+		Name: "foomark4", Network: netip.MustParsePrefix("10.91.248.0/28"), Gateway: netip.MustParseAddr("10.91.248.1"),
+		Host: netip.MustParseAddr("10.91.248.2"), Alias: "foocloud test", Space: filepath.Join(t.TempDir(), "network"),
+	}
+	attrs := netlink.NewLinkAttrs()
+	attrs.Name = options.Name
+	other := &netlink.Bridge{LinkAttrs: attrs}
+	g.Expect(netlink.LinkAdd(other)).To(Succeed())
+	t.Cleanup(func() { g.Expect(netlink.LinkDel(other)).To(Succeed(), "it is still there") })
+	g.Expect(netlink.LinkSetAlias(other, "foocloud other")).To(Succeed())
+	_, err := Ensure(options)
+	g.Expect(err).To(MatchError(ContainSubstring("was not made by this state folder")))
+	bridge, err := Restore(options)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(bridge.Close()).To(Succeed())
+	g.Expect(Remove(options)).To(Succeed())
+	g.Expect(options.Space).NotTo(BeAnExistingFile())
 }
