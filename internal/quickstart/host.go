@@ -96,7 +96,7 @@ func (c Config) installed() bool {
 // state folder and whether their network is free, and asks the node agent whether it has everything
 // it needs.
 func (c Config) checkRoot(ctx context.Context, wrong *problems) {
-	check := exec.CommandContext(ctx, c.program("foocloud"), "check", "--state-dir", c.StateDir, "--system-dir", c.systemDir(), "--agent", c.program("foonode"),
+	check := exec.CommandContext(ctx, c.program("foocloud"), "check", "--state-dir", c.cloudDir(), "--system-dir", c.systemDir(), "--agent", c.program("foonode"),
 		"--bridge", c.Bridge, "--network", c.Network, "--config", c.CloudConfig)
 	// The check cleans up after itself unless it is killed.
 	check.Cancel, check.WaitDelay = func() error { return check.Process.Signal(unix.SIGTERM) }, checkGrace

@@ -155,6 +155,16 @@ func TestBridgeInUse(t *testing.T) {
 	g.Expect(wrong).To(BeEmpty(), "a kept cloud may have its bridge")
 }
 
+func TestTheCheckIsToldTheCloudsFolder(t *testing.T) {
+	g := NewWithT(t)
+	config := validConfig(t.TempDir())
+	config.BinDir = t.TempDir()
+	g.Expect(os.WriteFile(config.program("foocloud"), []byte("#!/bin/sh\necho \"$*\"\nexit 1\n"), 0o700)).To(Succeed())
+	var wrong problems
+	config.checkRoot(t.Context(), &wrong)
+	g.Expect(wrong).To(ConsistOf(HavePrefix("check --state-dir "+config.cloudDir()+" ")), "a cloud that exists may have its network")
+}
+
 func TestInterruptedCheckCleansUp(t *testing.T) {
 	g := NewWithT(t)
 	config := validConfig(t.TempDir())

@@ -40,10 +40,11 @@ func (o Options) checkHost(ctx context.Context) error {
 	if err := requireRoot(); err != nil {
 		return err
 	}
-	folder, err := statePath(o.StateDir)
+	state, err := statePath(o.StateDir)
 	if err != nil {
 		return err
 	}
+	folder := state
 	for !exists(folder) { // the daemon would create it
 		folder = filepath.Dir(folder)
 	}
@@ -52,7 +53,7 @@ func (o Options) checkHost(ctx context.Context) error {
 		return err
 	}
 	_, missing := runtimeProgram(o.Runtime)
-	used := network.CheckFree(prefix, o.Bridge)
+	used := network.CheckFree(network.Options{Name: o.Bridge, Network: prefix, Space: filepath.Join(state, spaceFile)})
 	system, err := systemDir(o.SystemDir)
 	if err == nil {
 		_, err = instance.CheckRoot(folder, system)

@@ -7,6 +7,7 @@ package hosttest
 
 import (
 	"context"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"github.com/vishvananda/netlink"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/client"
@@ -72,6 +74,29 @@ var _ = Describe("start", func() {
 		Expect(refusal(other.command())).To(And(ContainSubstring("interface "+first.bridge+" exists"), ContainSubstring("--bridge")))
 
 		Expect(refusal(prepare().command("--listen", first.endpoint()))).To(ContainSubstring("is in use by another process"))
+	})
+
+	It("is refused by a wider route only the first time", func() {
+		d := prepare()
+		attrs := netlink.NewLinkAttrs()
+		attrs.Name = "foohtvpn"
+		vpn := &netlink.Bridge{LinkAttrs: attrs}
+		Expect(netlink.LinkAdd(vpn)).To(Succeed())
+		DeferCleanup(func() error { return netlink.LinkDel(vpn) })
+		Expect(netlink.LinkSetUp(vpn)).To(Succeed())
+		_, network, err := net.ParseCIDR(d.network)
+		Expect(err).NotTo(HaveOccurred())
+		network.Mask = net.CIDRMask(23, 32)
+		network.IP = network.IP.Mask(network.Mask)
+		route := &netlink.Route{LinkIndex: vpn.Attrs().Index, Dst: network, Scope: netlink.SCOPE_LINK}
+		Expect(netlink.RouteAdd(route)).To(Succeed())
+		Expect(refusal(d.command())).To(ContainSubstring("is in use: a route by interface foohtvpn has " + network.String()))
+
+		Expect(netlink.RouteDel(route)).To(Succeed())
+		d.start()
+		Expect(netlink.RouteAdd(route)).To(Succeed())
+		d.kill(syscall.SIGKILL)
+		d.start()
 	})
 
 	It("leaves nothing when it is given a configuration that is wrong", func() {

@@ -19,20 +19,17 @@ import (
 const hostPort = "host"
 
 // Check returns an error that names the conflict if the interface's name or the network is already
-// in use by others.
+// in use by others; see CheckFree.
 func Check(options Options) error {
 	link, err := findHost(options)
 	if err != nil {
 		return err
 	}
-	if link == nil {
-		return checkOverlap(options.Network, 0)
-	}
-	if kind := link.Type(); kind != "veth" {
+	if link != nil && link.Type() != "veth" {
 		return fmt.Errorf("interface %s is the %s that an earlier version of foocloud made for this state folder, with its instances and load balancers: "+
-			"remove that cloud with `foocloud destroy` first", options.Name, kind)
+			"remove that cloud with `foocloud destroy` first", options.Name, link.Type())
 	}
-	return checkOverlap(options.Network, link.Attrs().Index)
+	return CheckFree(options)
 }
 
 // findLink returns the interface with a name, or nil if there is none.

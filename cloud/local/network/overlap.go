@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"os"
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
@@ -18,36 +19,47 @@ type use struct {
 	what   string
 }
 
-// CheckFree returns an error that names what on the host already uses a part of a network. The
-// given bridge, if it exists, does not count.
-func CheckFree(network netip.Prefix, bridge string) error {
-	link, err := netlink.LinkByName(bridge)
-	if isMissing(err) {
-		return checkOverlap(network, 0)
-	}
+// CheckFree returns an error that names what on the host already uses a part of the network. The
+// interface with the given name, if it exists, does not count.
+//
+// Later, the host may get wider routes, for example to a VPN. The cloud's own route then takes
+// precedence. So these do not count for a network that was made before, and nothing does while its
+// interface exists: the cloud runs, and must be supervised.
+func CheckFree(options Options) error {
+	link, err := findLink(options.Name)
 	if err != nil {
-		return fmt.Errorf("look for bridge %s: %w", bridge, err)
+		return err
 	}
-	return checkOverlap(network, link.Attrs().Index)
+	if _, err := os.Lstat(options.Space); err != nil {
+		own := 0
+		if link != nil {
+			own = link.Attrs().Index
+		}
+		// A default route covers all addresses but does not use them.
+		return checkOverlap(options.Network, own, 1, "choose another network with --network, for example 10.78.0.0/16")
+	}
+	if link != nil {
+		return nil
+	}
+	return checkOverlap(options.Network, 0, options.Network.Bits(), "free it, or remove this cloud with `foocloud destroy`")
 }
 
 // checkOverlap returns an error that names what on the host already uses a part of the network. The
-// interface with the index own does not count.
-func checkOverlap(network netip.Prefix, own int) error {
+// interface with the index own does not count, nor does what has a prefix of less than minBits.
+func checkOverlap(network netip.Prefix, own, minBits int, remedy string) error {
 	uses, err := hostUses(own)
 	if err != nil {
 		return err
 	}
-	if found, ok := firstOverlap(network, uses); ok {
-		return fmt.Errorf("network %s is in use: %s has %s; choose another network with --network, for example 10.78.0.0/16", network, found.what, found.prefix)
+	if found, ok := firstOverlap(network, uses, minBits); ok {
+		return fmt.Errorf("network %s is in use: %s has %s; %s", network, found.what, found.prefix, remedy)
 	}
 	return nil
 }
 
-func firstOverlap(network netip.Prefix, uses []use) (use, bool) {
+func firstOverlap(network netip.Prefix, uses []use, minBits int) (use, bool) {
 	for _, u := range uses {
-		// A default route covers all addresses but does not use them.
-		if u.prefix.Bits() > 0 && u.prefix.Overlaps(network) {
+		if u.prefix.Bits() >= minBits && u.prefix.Overlaps(network) {
 			return u, true
 		}
 	}

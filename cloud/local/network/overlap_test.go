@@ -26,7 +26,7 @@ func TestFirstOverlap(t *testing.T) {
 	} {
 		t.Run(test.prefix, func(t *testing.T) {
 			g := NewWithT(t)
-			found, ok := firstOverlap(network, []use{{netip.MustParsePrefix(test.prefix), "eth7"}})
+			found, ok := firstOverlap(network, []use{{netip.MustParsePrefix(test.prefix), "eth7"}}, 1)
 			g.Expect(ok).To(Equal(test.overlaps))
 			if ok {
 				g.Expect(found.what).To(Equal("eth7"))
