@@ -30,6 +30,8 @@ func TestMain(m *testing.M) {
 		fmt.Println("FAILED: it took too long")
 		os.Exit(1)
 	}
+	// Commands under test send this signal to their own process. It may arrive after a test has ended.
+	signal.Notify(make(chan os.Signal, 1), unix.SIGTERM)
 	os.Exit(m.Run())
 }
 
@@ -281,9 +283,6 @@ func TestInterruptedCommands(t *testing.T) {
 	other, err := config.lockFolder()
 	g.Expect(err).NotTo(HaveOccurred())
 	defer func() { _ = other.Close() }()
-	received := make(chan os.Signal, 1)
-	signal.Notify(received, unix.SIGTERM) // Stop sends it to this process
-	defer signal.Stop(received)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	files := kubeconfigFiles(filepath.Join(t.TempDir(), "config"), "")
