@@ -35,6 +35,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
 	"github.com/capfoo/cluster-api-provider-foo/internal/clouds"
+	"github.com/capfoo/cluster-api-provider-foo/internal/kubeconfig"
 	"github.com/capfoo/cluster-api-provider-foo/internal/manager"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 	controlplaneadmission "github.com/capfoo/cluster-api-provider-foo/webhooks/admission/controlplane"
@@ -105,7 +106,7 @@ func setupControlPlane(ctx context.Context, mgr ctrl.Manager, opts *manager.Opti
 		return err
 	}
 	clusters, err := clustercache.SetupWithManager(ctx, mgr, clustercache.Options{
-		SecretClient:     secrets,
+		SecretClient:     kubeconfig.Reader{Reader: secrets},
 		WatchFilterValue: opts.WatchFilter,
 		// A first connection that fails is retried only after 30 s, so connect when it is sure to
 		// succeed.

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
@@ -22,8 +23,10 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/feature"
+	capikubeconfig "sigs.k8s.io/cluster-api/util/kubeconfig"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/controlplane/v1beta2"
@@ -50,7 +53,7 @@ var _ = Describe("A manager", func() {
 
 		health := freeAddress(ctx)
 		opts, err := manager.ParseOptions([]string{
-			"--kubeconfig=" + kubeconfig(environment.Config), "--providers=control-plane", "--namespace=" + mine, "--watch-filter=chosen",
+			"--kubeconfig=" + kubeconfigFile(environment.Config), "--providers=control-plane", "--namespace=" + mine, "--watch-filter=chosen",
 			"--leader-elect", "--leader-elect-resource-name=chosen", "--leader-elect-resource-namespace=" + mine,
 			"--health-addr=" + health, "--diagnostics-address=0", "--webhook-port=0", "--foocontrolplane-concurrency=3",
 			"--logging-format=json", "--v=0", "--skip-crd-migration-phases=CleanupManagedFields",
@@ -81,6 +84,24 @@ var _ = Describe("A manager", func() {
 			// less time than this.
 			Consistently(finalizers, "1s").WithArguments(object).Should(BeEmpty())
 		}
+
+		By("sending no file to the server that a kubeconfig names")
+		token := filepath.Join(GinkgoT().TempDir(), "token")
+		Expect(os.WriteFile(token, []byte("of-the-manager"), 0o600)).To(Succeed())
+		sent := make(chan string, 1)
+		server := httptest.NewTLSServer(http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
+			select {
+			case sent <- request.Header.Get("Authorization"):
+			default:
+			}
+			response.WriteHeader(http.StatusNotFound)
+		}))
+		DeferCleanup(server.Close)
+		connectTo(ctx, environment, client.ObjectKey{Namespace: mine, Name: "a-file"}, server.URL, &clientcmdapi.AuthInfo{TokenFile: token})
+		connectTo(ctx, environment, client.ObjectKey{Namespace: mine, Name: "a-token"}, server.URL, &clientcmdapi.AuthInfo{Token: "its-own"})
+		var first string
+		Eventually(sent).Should(Receive(&first))
+		Expect(first).To(Equal("Bearer its-own"))
 
 		By("looking at the versions of the kinds of its role")
 		observed := func(name string) func() map[string]string {
@@ -120,8 +141,31 @@ func create(ctx context.Context, environment *envtestenv.Environment, namespace,
 	return controlPlane
 }
 
-// kubeconfig writes a kubeconfig for the API server to a file, and returns its path.
-func kubeconfig(config *rest.Config) string {
+// connectTo creates an initialized Cluster with a kubeconfig.
+func connectTo(ctx context.Context, environment *envtestenv.Environment, key client.ObjectKey, server string, user *clientcmdapi.AuthInfo) {
+	GinkgoHelper()
+	content, err := clientcmd.Write(clientcmdapi.Config{
+		Clusters:       map[string]*clientcmdapi.Cluster{"c": {Server: server, InsecureSkipTLSVerify: true}},
+		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"u": user},
+		Contexts:       map[string]*clientcmdapi.Context{"x": {Cluster: "c", AuthInfo: "u"}},
+		CurrentContext: "x",
+	})
+	Expect(err).NotTo(HaveOccurred())
+	Expect(environment.Client.Create(ctx, capikubeconfig.GenerateSecretWithOwner(key, content, metav1.OwnerReference{
+		APIVersion: "v1", Kind: "Owner", Name: "o", UID: "1",
+	}))).To(Succeed())
+	cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{
+		Namespace: key.Namespace, Name: key.Name, Labels: map[string]string{clusterv1.WatchLabel: "chosen"},
+	}}
+	cluster.Spec.ControlPlaneRef = clusterv1.ContractVersionedObjectReference{APIGroup: "example.com", Kind: "Any", Name: "any"}
+	cluster.Spec.InfrastructureRef = cluster.Spec.ControlPlaneRef
+	Expect(environment.Client.Create(ctx, cluster)).To(Succeed())
+	cluster.Status.Initialization = clusterv1.ClusterInitializationStatus{InfrastructureProvisioned: ptr.To(true), ControlPlaneInitialized: ptr.To(true)}
+	Expect(environment.Client.Status().Update(ctx, cluster)).To(Succeed())
+}
+
+// kubeconfigFile writes a kubeconfig for the API server to a file, and returns its path.
+func kubeconfigFile(config *rest.Config) string {
 	GinkgoHelper()
 	content := clientcmdapi.NewConfig()
 	content.Clusters["test"] = &clientcmdapi.Cluster{Server: config.Host, CertificateAuthorityData: config.CAData}

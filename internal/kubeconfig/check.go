@@ -8,7 +8,6 @@ import (
 	"net/url"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -39,16 +38,11 @@ func check(existing *corev1.Secret, request Request) (*api.Config, string, error
 	problem := func(format string, arguments ...any) (*api.Config, string, error) {
 		return nil, "", &InvalidError{Secret: existing.Name, Problem: fmt.Sprintf(format, arguments...)}
 	}
-	// The parser's own error is left out, because it may quote the credentials that it could not
-	// parse.
-	config, err := clientcmd.Load(existing.Data[secret.KubeconfigDataName])
+	config, err := Load(existing)
 	if err != nil {
-		return problem("is not a kubeconfig")
+		return nil, "", err
 	}
-	current, ok := config.Contexts[config.CurrentContext]
-	if !ok || config.Clusters[current.Cluster] == nil {
-		return problem("has no current context that names a cluster")
-	}
+	current := config.Contexts[config.CurrentContext]
 	cluster := config.Clusters[current.Cluster]
 	server, err := url.Parse(cluster.Server)
 	if err != nil || server.Host == "" {

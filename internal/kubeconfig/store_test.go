@@ -6,6 +6,7 @@ package kubeconfig
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	capicerts "sigs.k8s.io/cluster-api/util/certs"
+	capikubeconfig "sigs.k8s.io/cluster-api/util/kubeconfig"
 	"sigs.k8s.io/cluster-api/util/secret"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/certs"
@@ -63,6 +65,12 @@ func parse(g *WithT, found *corev1.Secret) *api.Config {
 	config, err := clientcmd.Load(found.Data[secret.KubeconfigDataName])
 	g.Expect(err).NotTo(HaveOccurred())
 	return config
+}
+
+func encode(g *WithT, config *api.Config) []byte {
+	data, err := clientcmd.Write(*config)
+	g.Expect(err).NotTo(HaveOccurred())
+	return data
 }
 
 func clientExpiry(g *WithT, found *corev1.Secret) time.Time {
@@ -118,9 +126,7 @@ func TestAnotherServerStays(t *testing.T) {
 	edited := read(g, live)
 	config := parse(g, edited)
 	config.Clusters["c1"].Server = "https://bastion.example.com:8443"
-	data, err := clientcmd.Write(*config)
-	g.Expect(err).NotTo(HaveOccurred())
-	edited.Data[secret.KubeconfigDataName] = data
+	edited.Data[secret.KubeconfigDataName] = encode(g, config)
 	g.Expect(live.Update(context.Background(), edited)).To(Succeed())
 	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
 	g.Expect(read(g, live).Data).To(Equal(edited.Data))
@@ -189,6 +195,22 @@ func TestUserMade(t *testing.T) {
 	g.Expect(read(g, live)).To(Equal(before))
 }
 
+// Only the current context is used, so a person may keep others beside it.
+func TestAnotherContextMayUseAProgram(t *testing.T) {
+	g := NewWithT(t)
+	store, live := newStore()
+	g.Expect(store.Ensure(context.Background(), newRequest(g))).To(Succeed())
+	edited := read(g, live)
+	config := parse(g, edited)
+	config.AuthInfos["person"] = &api.AuthInfo{Exec: &api.ExecConfig{
+		Command: "login", APIVersion: "client.authentication.k8s.io/v1", InteractiveMode: api.NeverExecInteractiveMode,
+	}}
+	config.Contexts["person@c1"] = &api.Context{Cluster: "c1", AuthInfo: "person"}
+	edited.Data[secret.KubeconfigDataName] = encode(g, config)
+	g.Expect(live.Update(context.Background(), edited)).To(Succeed())
+	g.Expect(capikubeconfig.FromSecret(context.Background(), Reader{live}, testCluster)).To(Equal(edited.Data[secret.KubeconfigDataName]))
+}
+
 func TestOwnerIsRestored(t *testing.T) {
 	g := NewWithT(t)
 	store, live := newStore()
@@ -203,6 +225,7 @@ func TestOwnerIsRestored(t *testing.T) {
 
 func TestNotForThisCluster(t *testing.T) {
 	way := "; correct the secret, or delete it so that it is created again"
+	outside := `kubeconfig secret c1-kubeconfig: data["value"] must hold its certificates and credentials itself, because no program is run for it and no file is read: context "c1-admin@c1" uses `
 	tests := map[string]struct {
 		change func(g *WithT, config *api.Config)
 		kind   corev1.SecretType
@@ -229,6 +252,45 @@ func TestNotForThisCluster(t *testing.T) {
 			change: func(_ *WithT, config *api.Config) { config.Clusters["c1"].Server = "" },
 			want:   `kubeconfig secret c1-kubeconfig: data["value"] has no URL as the server of cluster "c1"` + way,
 		},
+		"a program": {
+			change: func(_ *WithT, config *api.Config) {
+				config.AuthInfos["c1-admin"].Exec = &api.ExecConfig{
+					Command: "true", APIVersion: "client.authentication.k8s.io/v1", InteractiveMode: api.NeverExecInteractiveMode,
+				}
+			},
+			kind: corev1.SecretTypeOpaque,
+			want: outside + "exec" + way,
+		},
+		"an authentication provider": {
+			change: func(_ *WithT, config *api.Config) {
+				config.AuthInfos["c1-admin"].AuthProvider = &api.AuthProviderConfig{Name: "oidc"}
+			},
+			want: outside + "auth-provider" + way,
+		},
+		"a file of a token": {
+			change: func(_ *WithT, config *api.Config) { config.AuthInfos["c1-admin"].TokenFile = "/token" },
+			kind:   corev1.SecretTypeOpaque,
+			want:   outside + "tokenFile" + way,
+		},
+		"a file of a token for a user without a name": {
+			change: func(_ *WithT, config *api.Config) {
+				config.AuthInfos[""] = &api.AuthInfo{TokenFile: "/token"}
+				config.Contexts[config.CurrentContext].AuthInfo = ""
+			},
+			want: outside + "tokenFile" + way,
+		},
+		"a file of a client certificate": {
+			change: func(_ *WithT, config *api.Config) { config.AuthInfos["c1-admin"].ClientCertificate = "/crt" },
+			want:   outside + "client-certificate" + way,
+		},
+		"a file of a client key": {
+			change: func(_ *WithT, config *api.Config) { config.AuthInfos["c1-admin"].ClientKey = "/key" },
+			want:   outside + "client-key" + way,
+		},
+		"a file of a certificate authority": {
+			change: func(_ *WithT, config *api.Config) { config.Clusters["c1"].CertificateAuthority = "/crt" },
+			want:   outside + "certificate-authority" + way,
+		},
 		"no kubeconfig": {
 			change: nil,
 			want:   `kubeconfig secret c1-kubeconfig: data["value"] is not a kubeconfig` + way,
@@ -245,8 +307,7 @@ func TestNotForThisCluster(t *testing.T) {
 				config, err := clientcmd.Load(made)
 				g.Expect(err).NotTo(HaveOccurred())
 				test.change(g, config)
-				data, err = clientcmd.Write(*config)
-				g.Expect(err).NotTo(HaveOccurred())
+				data = encode(g, config)
 			}
 			if test.kind == "" {
 				test.kind = clusterv1.ClusterSecretType
@@ -262,6 +323,10 @@ func TestNotForThisCluster(t *testing.T) {
 			g.Expect(errors.As(err, &invalid)).To(BeTrue())
 			g.Expect(err).To(MatchError(test.want))
 			g.Expect(read(g, live)).To(Equal(before), "it is reported and not replaced")
+			if strings.HasPrefix(test.want, outside) {
+				_, err := capikubeconfig.FromSecret(context.Background(), Reader{live}, testCluster)
+				g.Expect(err).To(MatchError(ContainSubstring(test.want)), "the ClusterCache gets none")
+			}
 		})
 	}
 }

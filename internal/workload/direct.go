@@ -23,6 +23,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"sigs.k8s.io/cluster-api/util/secret"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/kubeconfig"
 )
 
 // requestTimeout bounds one request to a workload cluster.
@@ -102,7 +104,7 @@ func knownKinds() meta.RESTMapper {
 }
 
 func (d *direct) connect(ctx context.Context, cluster client.ObjectKey) (connection, error) {
-	kubeconfig, err := d.secrets.get(ctx, cluster, secret.Kubeconfig)
+	found, err := d.secrets.get(ctx, cluster, secret.Kubeconfig)
 	if err != nil {
 		if apierrors.IsNotFound(err) {
 			d.forget(cluster)
@@ -112,12 +114,12 @@ func (d *direct) connect(ctx context.Context, cluster client.ObjectKey) (connect
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if known, ok := d.clients[cluster]; ok {
-		if known.resourceVersion == kubeconfig.ResourceVersion {
+		if known.resourceVersion == found.ResourceVersion {
 			return known, nil
 		}
 		known.http.CloseIdleConnections()
 	}
-	made, err := d.newConnection(kubeconfig)
+	made, err := d.newConnection(found)
 	if err != nil {
 		return connection{}, err
 	}
@@ -125,12 +127,15 @@ func (d *direct) connect(ctx context.Context, cluster client.ObjectKey) (connect
 	return made, nil
 }
 
-func (d *direct) newConnection(kubeconfig *corev1.Secret) (connection, error) {
-	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig.Data[secret.KubeconfigDataName])
+func (d *direct) newConnection(found *corev1.Secret) (connection, error) {
+	loaded, err := kubeconfig.Load(found)
 	if err != nil {
-		// The parser's own error is omitted, because it may quote the credentials that it could not
-		// parse.
-		return connection{}, fmt.Errorf("secret %s: data[%q] is not a kubeconfig", kubeconfig.Name, secret.KubeconfigDataName)
+		return connection{}, err
+	}
+	config, err := clientcmd.NewDefaultClientConfig(*loaded, nil).ClientConfig()
+	if err != nil {
+		// The error is omitted, because it may quote credentials.
+		return connection{}, &kubeconfig.InvalidError{Secret: found.Name, Problem: "is not a kubeconfig"}
 	}
 	config.Timeout = requestTimeout
 	config.QPS = -1
@@ -139,17 +144,17 @@ func (d *direct) newConnection(kubeconfig *corev1.Secret) (connection, error) {
 	config.RateLimiter = d.newLimiter()
 	httpClient, err := rest.HTTPClientFor(config)
 	if err != nil {
-		return connection{}, fmt.Errorf("creating an HTTP client from secret %s: %w", kubeconfig.Name, err)
+		return connection{}, fmt.Errorf("creating an HTTP client from secret %s: %w", found.Name, err)
 	}
 	mapper, err := d.newMapper(config, httpClient)
 	if err != nil {
-		return connection{}, fmt.Errorf("preparing API discovery from secret %s: %w", kubeconfig.Name, err)
+		return connection{}, fmt.Errorf("preparing API discovery from secret %s: %w", found.Name, err)
 	}
 	made, err := client.New(config, client.Options{HTTPClient: httpClient, Scheme: d.scheme, Mapper: mapper})
 	if err != nil {
-		return connection{}, fmt.Errorf("creating a client from secret %s: %w", kubeconfig.Name, err)
+		return connection{}, fmt.Errorf("creating a client from secret %s: %w", found.Name, err)
 	}
-	return connection{config: config, http: httpClient, client: made, resourceVersion: kubeconfig.ResourceVersion}, nil
+	return connection{config: config, http: httpClient, client: made, resourceVersion: found.ResourceVersion}, nil
 }
 
 func (d *direct) forget(cluster client.ObjectKey) {
