@@ -31,16 +31,16 @@ func (e *InvalidError) Error() string {
 // own reports whether the secret is not the user's.
 func own(existing *corev1.Secret) bool { return existing.Type == clusterv1.ClusterSecretType }
 
-// check returns the kubeconfig in a secret, and its server, if it is for the requested cluster: it
-// must trust the cluster's authority. The server may differ from the endpoint, because a user may
-// know another way to the cluster.
-func check(existing *corev1.Secret, request Request) (*api.Config, string, error) {
-	problem := func(format string, arguments ...any) (*api.Config, string, error) {
-		return nil, "", &InvalidError{Secret: existing.Name, Problem: fmt.Sprintf(format, arguments...)}
+// check returns the kubeconfig in a secret if it is for the requested cluster: it must trust the
+// cluster's authority. The server may differ from the endpoint, because a user may know another way
+// to the cluster.
+func check(existing *corev1.Secret, request Request) (*api.Config, error) {
+	problem := func(format string, arguments ...any) (*api.Config, error) {
+		return nil, &InvalidError{Secret: existing.Name, Problem: fmt.Sprintf(format, arguments...)}
 	}
 	config, err := Load(existing)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	current := config.Contexts[config.CurrentContext]
 	cluster := config.Clusters[current.Cluster]
@@ -52,5 +52,5 @@ func check(existing *corev1.Secret, request Request) (*api.Config, string, error
 		return problem("is for another cluster: it does not trust the certificate authority in secret %s",
 			secret.Name(request.Cluster.Name, secret.ClusterCA))
 	}
-	return config, cluster.Server, nil
+	return config, nil
 }

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
@@ -18,7 +17,6 @@ import (
 
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-	capicerts "sigs.k8s.io/cluster-api/util/certs"
 	capikubeconfig "sigs.k8s.io/cluster-api/util/kubeconfig"
 	"sigs.k8s.io/cluster-api/util/secret"
 
@@ -59,8 +57,8 @@ type Request struct {
 }
 
 // Ensure creates the kubeconfig secret if there is none, makes sure that it is owned, and renews
-// its client certificate when half of the certificate's lifetime is over. It never writes a secret
-// that a user created. Ensure returns ErrNoKey if it cannot create one, and an InvalidError if the
+// its client certificate when half of the certificate's lifetime is over. The rest of a kubeconfig
+// stays as it is. Ensure never writes a secret that a user created. Ensure returns ErrNoKey if it cannot create one, and an InvalidError if the
 // existing one is not for this cluster.
 func (s *Store) Ensure(ctx context.Context, request Request) error {
 	existing, err := secret.GetFromNamespacedName(ctx, s.cached, request.Cluster, secret.Kubeconfig)
@@ -73,26 +71,30 @@ func (s *Store) Ensure(ctx context.Context, request Request) error {
 	if err != nil {
 		return fmt.Errorf("getting the kubeconfig secret: %w", err)
 	}
-	config, server, err := check(existing, request)
+	config, err := check(existing, request)
 	if err != nil {
 		return err
 	}
 	if err := certs.EnsureOwner(ctx, s.live, existing, request.Owner); err != nil {
 		return err
 	}
-	if !own(existing) || request.Authority.Key == nil || !expiresSoon(config, request.Now) {
+	if !own(existing) {
 		return nil
 	}
-	return s.renew(ctx, request, existing, server)
+	return s.refresh(ctx, request, existing, config)
 }
 
 func (s *Store) create(ctx context.Context, request Request) error {
 	if request.Authority.Key == nil {
 		return ErrNoKey
 	}
-	data, err := request.generate("https://" + request.Endpoint.String())
+	config, err := request.generate()
 	if err != nil {
 		return err
+	}
+	data, err := clientcmd.Write(*config)
+	if err != nil {
+		return fmt.Errorf("encoding a kubeconfig: %w", err)
 	}
 	err = s.live.Create(ctx, capikubeconfig.GenerateSecretWithOwner(request.Cluster, data, request.Owner))
 	// A secret that somebody else created in the meantime is as good.
@@ -103,10 +105,10 @@ func (s *Store) create(ctx context.Context, request Request) error {
 }
 
 // generate returns a kubeconfig whose client certificate is valid for a year.
-func (r Request) generate(server string) ([]byte, error) {
+func (r Request) generate() (*api.Config, error) {
 	config, err := capikubeconfig.New(
 		r.Cluster.Name,
-		server,
+		"https://"+r.Endpoint.String(),
 		r.Authority.Certificate,
 		r.Authority.Key,
 		capikubeconfig.KeyEncryptionAlgorithm(r.Algorithm),
@@ -114,35 +116,5 @@ func (r Request) generate(server string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("creating a kubeconfig: %w", err)
 	}
-	data, err := clientcmd.Write(*config)
-	if err != nil {
-		return nil, fmt.Errorf("encoding a kubeconfig: %w", err)
-	}
-	return data, nil
-}
-
-// renew replaces the kubeconfig in the secret with a new one for the same server.
-func (s *Store) renew(ctx context.Context, request Request, existing *corev1.Secret, server string) error {
-	data, err := request.generate(server)
-	if err != nil {
-		return err
-	}
-	renewed := existing.DeepCopy()
-	renewed.Data[secret.KubeconfigDataName] = data
-	if err := s.live.Patch(ctx, renewed, client.MergeFromWithOptions(existing, client.MergeFromWithOptimisticLock{})); err != nil {
-		return fmt.Errorf("renewing the client certificate in secret %s: %w", existing.Name, err)
-	}
-	return nil
-}
-
-// expiresSoon reports whether a client certificate has less than half of its lifetime left. The
-// start of its validity does not help, because it is that of the authority.
-func expiresSoon(config *api.Config, now time.Time) bool {
-	for _, user := range config.AuthInfos {
-		certificate, err := capicerts.DecodeCertPEM(user.ClientCertificateData)
-		if err != nil || certificate == nil || certificate.NotAfter.Sub(now) < capicerts.ClientCertificateRenewalDuration {
-			return true
-		}
-	}
-	return false
+	return config, nil
 }

@@ -5,12 +5,14 @@ package kubeconfig
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/types"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
@@ -117,8 +119,9 @@ func TestWithoutAuthority(t *testing.T) {
 	g.Expect(store.Ensure(context.Background(), request)).To(MatchError(ErrNoKey))
 }
 
-// A user may know another way to the cluster than its endpoint, as KubeadmControlPlane accepts.
-func TestAnotherServerStays(t *testing.T) {
+// A user may know another way to the cluster than its endpoint, as KubeadmControlPlane accepts, and
+// may add other users.
+func TestWhatTheUserChangedStays(t *testing.T) {
 	g := NewWithT(t)
 	store, live := newStore()
 	request := newRequest(g)
@@ -126,16 +129,42 @@ func TestAnotherServerStays(t *testing.T) {
 	edited := read(g, live)
 	config := parse(g, edited)
 	config.Clusters["c1"].Server = "https://bastion.example.com:8443"
+	config.Clusters["c1"].TLSServerName = "10.1.2.3"
+	config.Clusters["c1"].ProxyURL = "socks5://proxy.example.com:1080"
+	config.AuthInfos["robot"] = &api.AuthInfo{Token: "t"}
+	config.Contexts["robot@c1"] = &api.Context{Cluster: "c1", AuthInfo: "robot", Namespace: "n"}
 	edited.Data[secret.KubeconfigDataName] = encode(g, config)
 	g.Expect(live.Update(context.Background(), edited)).To(Succeed())
 	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
-	g.Expect(read(g, live).Data).To(Equal(edited.Data))
+	g.Expect(read(g, live).Data).To(Equal(edited.Data), "nothing is written in the first half of its lifetime")
 
 	request.Now = time.Now().AddDate(0, 11, 0)
 	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
-	renewed := read(g, live)
-	g.Expect(renewed.Data).NotTo(Equal(edited.Data))
-	g.Expect(parse(g, renewed).Clusters["c1"].Server).To(Equal("https://bastion.example.com:8443"))
+	renewed := parse(g, read(g, live))
+	was, is := config.AuthInfos["c1-admin"], renewed.AuthInfos["c1-admin"]
+	g.Expect(is.ClientCertificateData).NotTo(Equal(was.ClientCertificateData))
+	_, err := tls.X509KeyPair(is.ClientCertificateData, is.ClientKeyData)
+	g.Expect(err).NotTo(HaveOccurred())
+	is.ClientCertificateData, is.ClientKeyData = was.ClientCertificateData, was.ClientKeyData
+	g.Expect(encode(g, renewed)).To(Equal(edited.Data[secret.KubeconfigDataName]), "all but the client certificate stays")
+}
+
+// A user may replace the client certificate by a token. Without any credentials, nobody could use
+// the kubeconfig.
+func TestCredentialsOfTheCurrentUser(t *testing.T) {
+	for token, want := range map[string]types.GomegaMatcher{"t": BeEmpty(), "": Not(BeEmpty())} {
+		g := NewWithT(t)
+		store, live := newStore()
+		request := newRequest(g)
+		g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+		edited := read(g, live)
+		config := parse(g, edited)
+		config.AuthInfos["c1-admin"] = &api.AuthInfo{Token: token}
+		edited.Data[secret.KubeconfigDataName] = encode(g, config)
+		g.Expect(live.Update(context.Background(), edited)).To(Succeed())
+		g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+		g.Expect(parse(g, read(g, live)).AuthInfos["c1-admin"].ClientCertificateData).To(want)
+	}
 }
 
 func TestRenewal(t *testing.T) {
@@ -180,12 +209,12 @@ func TestRenewalWithAnOldAuthority(t *testing.T) {
 func TestUserMade(t *testing.T) {
 	g := NewWithT(t)
 	request := newRequest(g)
-	data, err := request.generate("https://10.1.2.3:6443")
+	config, err := request.generate()
 	g.Expect(err).NotTo(HaveOccurred())
 	theirs := &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c1-kubeconfig"},
 		Type:       corev1.SecretTypeOpaque,
-		Data:       map[string][]byte{secret.KubeconfigDataName: data},
+		Data:       map[string][]byte{secret.KubeconfigDataName: encode(g, config)},
 	}
 	store, live := newStore(theirs)
 	before := read(g, live)
@@ -302,9 +331,7 @@ func TestNotForThisCluster(t *testing.T) {
 			request := newRequest(g)
 			data := []byte("{password: hidden")
 			if test.change != nil {
-				made, err := request.generate("https://10.1.2.3:6443")
-				g.Expect(err).NotTo(HaveOccurred())
-				config, err := clientcmd.Load(made)
+				config, err := request.generate()
 				g.Expect(err).NotTo(HaveOccurred())
 				test.change(g, config)
 				data = encode(g, config)

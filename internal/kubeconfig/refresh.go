@@ -1,0 +1,66 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubeconfig
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	capicerts "sigs.k8s.io/cluster-api/util/certs"
+	"sigs.k8s.io/cluster-api/util/secret"
+)
+
+// refresh brings up to date what this project wrote into the kubeconfig of its own secret. It
+// writes only if that changes something.
+func (s *Store) refresh(ctx context.Context, request Request, existing *corev1.Secret, config *api.Config) error {
+	refreshed, wanted := existing.DeepCopy(), config.DeepCopy()
+	if err := request.renew(wanted.AuthInfos[wanted.Contexts[wanted.CurrentContext].AuthInfo]); err != nil {
+		return err
+	}
+	if apiequality.Semantic.DeepEqual(config, wanted) {
+		return nil
+	}
+	data, err := clientcmd.Write(*wanted)
+	if err != nil {
+		return fmt.Errorf("encoding a kubeconfig: %w", err)
+	}
+	refreshed.Data[secret.KubeconfigDataName] = data
+	if err := s.live.Patch(ctx, refreshed, client.MergeFromWithOptions(existing, client.MergeFromWithOptimisticLock{})); err != nil {
+		return fmt.Errorf("renewing the kubeconfig in secret %s: %w", existing.Name, err)
+	}
+	return nil
+}
+
+// renew gives a user a new client certificate if the old one expires soon. There may be no user.
+func (r Request) renew(user *api.AuthInfo) error {
+	if user == nil || r.Authority.Key == nil || !expiresSoon(user, r.Now) {
+		return nil
+	}
+	made, err := r.generate()
+	if err != nil {
+		return err
+	}
+	for _, fresh := range made.AuthInfos {
+		user.ClientCertificateData, user.ClientKeyData = fresh.ClientCertificateData, fresh.ClientKeyData
+	}
+	return nil
+}
+
+// expiresSoon reports whether a user's client certificate has less than half of its lifetime left,
+// or whether the user has no credentials at all. The start of its validity does not help, because it
+// is that of the authority.
+func expiresSoon(user *api.AuthInfo, now time.Time) bool {
+	if len(user.ClientCertificateData) == 0 && (user.Token != "" || user.Username != "") {
+		return false
+	}
+	certificate, err := capicerts.DecodeCertPEM(user.ClientCertificateData)
+	return err != nil || certificate == nil || certificate.NotAfter.Sub(now) < capicerts.ClientCertificateRenewalDuration
+}
