@@ -18,11 +18,20 @@ import (
 	"sigs.k8s.io/cluster-api/util/secret"
 )
 
+// serverAnnotation on a secret records which server this project wrote into its kubeconfig. The
+// kubeconfig follows the endpoint of the API server until a user has changed the server.
+const serverAnnotation = "controlplane.cluster.x-k8s.io/kubeconfig-server"
+
 // refresh brings up to date what this project wrote into the kubeconfig of its own secret. It
 // writes only if that changes something.
 func (s *Store) refresh(ctx context.Context, request Request, existing *corev1.Secret, config *api.Config) error {
 	refreshed, wanted := existing.DeepCopy(), config.DeepCopy()
-	if err := request.renew(wanted.AuthInfos[wanted.Contexts[wanted.CurrentContext].AuthInfo]); err != nil {
+	current := wanted.Contexts[wanted.CurrentContext]
+	if cluster := wanted.Clusters[current.Cluster]; cluster.Server == existing.Annotations[serverAnnotation] {
+		cluster.Server = request.server()
+		refreshed.Annotations[serverAnnotation] = request.server()
+	}
+	if err := request.renew(wanted.AuthInfos[current.AuthInfo]); err != nil {
 		return err
 	}
 	if apiequality.Semantic.DeepEqual(config, wanted) {

@@ -57,8 +57,8 @@ type Request struct {
 }
 
 // Ensure creates the kubeconfig secret if there is none, makes sure that it is owned, and renews
-// its client certificate when half of the certificate's lifetime is over. The rest of a kubeconfig
-// stays as it is. Ensure never writes a secret that a user created. Ensure returns ErrNoKey if it cannot create one, and an InvalidError if the
+// its client certificate when half of the certificate's lifetime is over. The server follows the
+// endpoint unless a user has changed it. The rest of a kubeconfig stays as it is. Ensure never writes a secret that a user created. Ensure returns ErrNoKey if it cannot create one, and an InvalidError if the
 // existing one is not for this cluster.
 func (s *Store) Ensure(ctx context.Context, request Request) error {
 	existing, err := secret.GetFromNamespacedName(ctx, s.cached, request.Cluster, secret.Kubeconfig)
@@ -96,7 +96,9 @@ func (s *Store) create(ctx context.Context, request Request) error {
 	if err != nil {
 		return fmt.Errorf("encoding a kubeconfig: %w", err)
 	}
-	err = s.live.Create(ctx, capikubeconfig.GenerateSecretWithOwner(request.Cluster, data, request.Owner))
+	made := capikubeconfig.GenerateSecretWithOwner(request.Cluster, data, request.Owner)
+	made.Annotations = map[string]string{serverAnnotation: request.server()}
+	err = s.live.Create(ctx, made)
 	// A secret that somebody else created in the meantime is as good.
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("creating the kubeconfig secret: %w", err)
@@ -104,11 +106,13 @@ func (s *Store) create(ctx context.Context, request Request) error {
 	return nil
 }
 
+func (r Request) server() string { return "https://" + r.Endpoint.String() }
+
 // generate returns a kubeconfig whose client certificate is valid for a year.
 func (r Request) generate() (*api.Config, error) {
 	config, err := capikubeconfig.New(
 		r.Cluster.Name,
-		"https://"+r.Endpoint.String(),
+		r.server(),
 		r.Authority.Certificate,
 		r.Authority.Key,
 		capikubeconfig.KeyEncryptionAlgorithm(r.Algorithm),

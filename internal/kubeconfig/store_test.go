@@ -149,6 +149,48 @@ func TestWhatTheUserChangedStays(t *testing.T) {
 	g.Expect(encode(g, renewed)).To(Equal(edited.Data[secret.KubeconfigDataName]), "all but the client certificate stays")
 }
 
+// Before the control plane is initialized, the infrastructure cluster may be replaced by one with
+// another endpoint.
+func TestTheServerFollowsTheEndpoint(t *testing.T) {
+	g := NewWithT(t)
+	store, live := newStore()
+	request := newRequest(g)
+	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	made := parse(g, read(g, live))
+
+	for _, endpoint := range []clusterv1.APIEndpoint{{Host: "10.1.2.4", Port: 7443}, {Host: "fd00::1", Port: 6443}} {
+		request.Endpoint = endpoint
+		g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+		moved := read(g, live)
+		made.Clusters["c1"].Server = "https://" + endpoint.String()
+		g.Expect(parse(g, moved)).To(Equal(made), "nothing else changes")
+		g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+		g.Expect(read(g, live).ResourceVersion).To(Equal(moved.ResourceVersion))
+	}
+
+	edited := read(g, live)
+	made.Clusters["c1"].Server = "https://bastion.example.com:8443"
+	edited.Data[secret.KubeconfigDataName] = encode(g, made)
+	g.Expect(live.Update(context.Background(), edited)).To(Succeed())
+	request.Endpoint.Host = "10.1.2.5"
+	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	g.Expect(read(g, live)).To(Equal(edited), "the user's server stays")
+}
+
+// An older release did not record the server that it wrote.
+func TestAnUnrecordedServerStays(t *testing.T) {
+	g := NewWithT(t)
+	store, live := newStore()
+	request := newRequest(g)
+	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	old := read(g, live)
+	old.Annotations = nil
+	g.Expect(live.Update(context.Background(), old)).To(Succeed())
+	request.Endpoint.Host = "10.1.2.4"
+	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	g.Expect(read(g, live)).To(Equal(old))
+}
+
 // A user may replace the client certificate by a token. Without any credentials, nobody could use
 // the kubeconfig.
 func TestCredentialsOfTheCurrentUser(t *testing.T) {
