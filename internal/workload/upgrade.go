@@ -49,15 +49,13 @@ func (c *Connections) permit(ctx context.Context, cluster client.ObjectKey, kube
 
 func configurationChanges(kubeadm *pkg.Workload, spec *bootstrapv1.KubeadmConfigSpec, version semver.Version) []func(*bootstrapv1.ClusterConfiguration) {
 	wanted := spec.ClusterConfiguration
-	if !wanted.IsDefined() {
-		return nil
-	}
 	etcd := kubeadm.UpdateEtcdLocalInKubeadmConfigMap(wanted.Etcd.Local)
 	if wanted.Etcd.External.IsDefined() {
 		etcd = kubeadm.UpdateEtcdExternalInKubeadmConfigMap(wanted.Etcd.External)
 	}
 	return []func(*bootstrapv1.ClusterConfiguration){
-		kubeadm.UpdateImageRepositoryInKubeadmConfigMap(wanted.ImageRepository),
+		// Cluster API's own change would keep the old registry if the spec names none.
+		func(config *bootstrapv1.ClusterConfiguration) { config.ImageRepository = wanted.ImageRepository },
 		kubeadm.UpdateFeatureGatesInKubeadmConfigMap(*spec, version),
 		kubeadm.UpdateAPIServerInKubeadmConfigMap(wanted.APIServer),
 		kubeadm.UpdateControllerManagerInKubeadmConfigMap(wanted.ControllerManager),

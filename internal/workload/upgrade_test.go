@@ -112,6 +112,22 @@ func testPrepare(t *testing.T, connections *Connections, c client.Client) {
 	g.Expect(connections.PrepareUpgrade(ctx, testCluster, spec, version)).To(Succeed())
 	g.Expect(c.Get(ctx, client.ObjectKeyFromObject(stored), stored)).To(Succeed())
 	g.Expect(stored.ResourceVersion).To(Equal(before), "it writes only what differs")
+
+	g.Expect(connections.PrepareUpgrade(ctx, testCluster, &bootstrapv1.KubeadmConfigSpec{}, version)).To(Succeed())
+	g.Expect(c.Get(ctx, client.ObjectKeyFromObject(stored), stored)).To(Succeed())
+	g.Expect(stored.Data["ClusterConfiguration"]).To(MatchYAML(`apiVersion: kubeadm.k8s.io/v1beta4
+kind: ClusterConfiguration
+clusterName: c1
+kubernetesVersion: v1.36.3
+controlPlaneEndpoint: 10.1.2.3:6443
+networking: {podSubnet: 10.244.0.0/16, serviceSubnet: 10.96.0.0/12}
+apiServer: {}
+controllerManager: {}
+scheduler: {}
+etcd: {}
+dns: {}
+proxy: {}
+`), "settings that left the spec are gone, and those that never were in it stay")
 }
 
 func testAddons(t *testing.T, connections *Connections, c client.Client) {
