@@ -5,13 +5,16 @@ package kubeconfig
 
 import (
 	"context"
+	"crypto/x509"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/client-go/util/cert"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	capicerts "sigs.k8s.io/cluster-api/util/certs"
@@ -27,9 +30,13 @@ const serverAnnotation = "controlplane.cluster.x-k8s.io/kubeconfig-server"
 func (s *Store) refresh(ctx context.Context, request Request, existing *corev1.Secret, config *api.Config) error {
 	refreshed, wanted := existing.DeepCopy(), config.DeepCopy()
 	current := wanted.Contexts[wanted.CurrentContext]
-	if cluster := wanted.Clusters[current.Cluster]; cluster.Server == existing.Annotations[serverAnnotation] {
+	cluster := wanted.Clusters[current.Cluster]
+	if cluster.Server == existing.Annotations[serverAnnotation] {
 		cluster.Server = request.server()
 		refreshed.Annotations[serverAnnotation] = request.server()
+	}
+	if len(cluster.CertificateAuthorityData) > 0 {
+		cluster.CertificateAuthorityData = withBundle(cluster.CertificateAuthorityData, request.Authority.Bundle)
 	}
 	if err := request.renew(wanted.AuthInfos[current.AuthInfo]); err != nil {
 		return err
@@ -46,6 +53,23 @@ func (s *Store) refresh(ctx context.Context, request Request, existing *corev1.S
 		return fmt.Errorf("renewing the kubeconfig in secret %s: %w", existing.Name, err)
 	}
 	return nil
+}
+
+// withBundle returns certificates in PEM format, and after them those of the bundle that they lack.
+func withBundle(encoded []byte, bundle []*x509.Certificate) []byte {
+	known, err := cert.ParseCertsPEM(encoded)
+	if err != nil {
+		known = nil // there are none
+	}
+	lacking := slices.DeleteFunc(slices.Clone(bundle), func(one *x509.Certificate) bool { return slices.ContainsFunc(known, one.Equal) })
+	if len(lacking) == 0 {
+		return encoded
+	}
+	var all []byte
+	for _, one := range slices.Concat(known, lacking) {
+		all = append(all, capicerts.EncodeCertPEM(one)...)
+	}
+	return all
 }
 
 // renew gives a user a new client certificate if the old one expires soon. There may be no user.

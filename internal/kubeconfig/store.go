@@ -58,8 +58,9 @@ type Request struct {
 
 // Ensure creates the kubeconfig secret if there is none, makes sure that it is owned, and renews
 // its client certificate when half of the certificate's lifetime is over. The server follows the
-// endpoint unless a user has changed it. The rest of a kubeconfig stays as it is. Ensure never writes a secret that a user created. Ensure returns ErrNoKey if it cannot create one, and an InvalidError if the
-// existing one is not for this cluster.
+// endpoint unless a user has changed it, and missing certificates of the authority are added. The
+// rest of a kubeconfig stays as it is. Ensure never writes a secret that a user created. It returns
+// ErrNoKey if it cannot create one, and an InvalidError if the existing one is not for this cluster.
 func (s *Store) Ensure(ctx context.Context, request Request) error {
 	existing, err := secret.GetFromNamespacedName(ctx, s.cached, request.Cluster, secret.Kubeconfig)
 	if apierrors.IsNotFound(err) {
@@ -120,5 +121,6 @@ func (r Request) generate() (*api.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("creating a kubeconfig: %w", err)
 	}
+	config.Clusters[r.Cluster.Name].CertificateAuthorityData = withBundle(nil, r.Authority.Bundle)
 	return config, nil
 }

@@ -5,7 +5,9 @@ package kubeconfig
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"strings"
 	"testing"
@@ -189,6 +191,64 @@ func TestAnUnrecordedServerStays(t *testing.T) {
 	request.Endpoint.Host = "10.1.2.4"
 	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
 	g.Expect(read(g, live)).To(Equal(old))
+}
+
+// reissued returns another certificate for the key of the authority, which is valid for longer.
+func reissued(g *WithT, authority certs.Authority) *x509.Certificate {
+	template := *authority.Certificate
+	template.NotAfter = template.NotAfter.AddDate(10, 0, 0)
+	data, err := x509.CreateCertificate(rand.Reader, &template, &template, authority.Key.Public(), authority.Key)
+	g.Expect(err).NotTo(HaveOccurred())
+	renewed, err := x509.ParseCertificate(data)
+	g.Expect(err).NotTo(HaveOccurred())
+	return renewed
+}
+
+// Clients refuse the certificate of an authority that has expired, even if its key is still used.
+func TestANewCertificateOfTheAuthority(t *testing.T) {
+	g := NewWithT(t)
+	store, live := newStore()
+	request := newRequest(g)
+	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	was := parse(g, read(g, live))
+
+	old, renewed := request.Authority.Certificate, reissued(g, request.Authority)
+	request.Authority.Certificate, request.Authority.Bundle = renewed, []*x509.Certificate{renewed}
+	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	is := read(g, live)
+	was.Clusters["c1"].CertificateAuthorityData = append(capicerts.EncodeCertPEM(old), capicerts.EncodeCertPEM(renewed)...)
+	g.Expect(parse(g, is)).To(Equal(was), "nothing else changes")
+	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	g.Expect(read(g, live).ResourceVersion).To(Equal(is.ResourceVersion))
+}
+
+func TestABundleOfAuthorities(t *testing.T) {
+	g := NewWithT(t)
+	store, live := newStore()
+	request := newRequest(g)
+	other := newRequest(g).Authority.Certificate
+	request.Authority.Bundle = append(request.Authority.Bundle, other)
+	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	made := read(g, live)
+	g.Expect(parse(g, made).Clusters["c1"].CertificateAuthorityData).To(
+		Equal(append(capicerts.EncodeCertPEM(request.Authority.Certificate), capicerts.EncodeCertPEM(other)...)))
+	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	g.Expect(read(g, live).ResourceVersion).To(Equal(made.ResourceVersion))
+}
+
+// A server with a certificate of a public authority needs none in the kubeconfig.
+func TestNoCertificateOfTheAuthorityIsAddedToNone(t *testing.T) {
+	g := NewWithT(t)
+	store, live := newStore()
+	request := newRequest(g)
+	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	edited := read(g, live)
+	config := parse(g, edited)
+	config.Clusters["c1"].CertificateAuthorityData = nil
+	edited.Data[secret.KubeconfigDataName] = encode(g, config)
+	g.Expect(live.Update(context.Background(), edited)).To(Succeed())
+	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	g.Expect(read(g, live)).To(Equal(edited))
 }
 
 // A user may replace the client certificate by a token. Without any credentials, nobody could use
