@@ -68,7 +68,6 @@ func newNode(node *corev1.Node, pods map[string]*corev1.Pod, mode EtcdMode) Node
 		Unlabelled: !labelled(node),
 		Untainted:  untainted(node),
 		Avoided:    slices.ContainsFunc(node.Spec.Taints, isAvoidTaint),
-		Created:    node.CreationTimestamp.Time,
 		Pods:       map[Component]Pod{},
 	}
 	for _, component := range Components(mode) {

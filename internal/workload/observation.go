@@ -3,10 +3,7 @@
 
 package workload
 
-import (
-	"slices"
-	"time"
-)
+import "slices"
 
 // Component is a part of the control plane that runs as a static Pod.
 type Component string
@@ -68,8 +65,6 @@ type Node struct {
 	Unlabelled, Untainted bool
 	// Avoided means that the scheduler prefers other Nodes.
 	Avoided bool
-	// Created is when the Node registered.
-	Created time.Time
 	// Pods by component.
 	Pods map[Component]Pod
 }
