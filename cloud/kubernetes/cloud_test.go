@@ -350,6 +350,35 @@ func TestALostMemberThatALateFillerCreates(t *testing.T) {
 	g.Expect(filling.GetPool(t.Context(), "ns.pool")).To(HaveField("Instances", BeEquivalentTo(2)))
 }
 
+// Foo deletes the Machine of a Pod that Kubernetes deletes, before the pool may have noticed.
+func TestAPoolDoesNotShrinkWithAPodThatKubernetesDeletes(t *testing.T) {
+	g := NewWithT(t)
+	namespace := tenantOf(t, offer)
+	c, err := NewForConfig(outer.Config, namespace)
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(c.Close)
+	_, err = c.EnsurePool(t.Context(), poolOrder(2), "")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(c.fillPool(t.Context(), "ns.pool")).To(Succeed())
+	members, err := c.ListInstances(t.Context(), cloud.InstanceFilter{Pool: "ns.pool"})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(members).To(HaveLen(2))
+
+	pods := outer.client.CoreV1().Pods(namespace)
+	hold := func(finalizers string) {
+		_, err := pods.Patch(context.WithoutCancel(t.Context()), podOf(members[0].ID), types.MergePatchType, []byte(`{"metadata":{"finalizers":`+finalizers+`}}`), metav1.PatchOptions{})
+		g.Expect(err).NotTo(HaveOccurred())
+	}
+	hold(`["test.example/node-is-lost"]`)
+	t.Cleanup(func() { hold("null") })
+	lose(t, namespace, members[0])
+	g.Expect(c.DeleteInstance(t.Context(), members[0].ID)).To(Succeed())
+	g.Expect(c.GetPool(t.Context(), "ns.pool")).To(HaveField("Size", BeEquivalentTo(2)))
+
+	g.Expect(c.DeleteInstance(t.Context(), members[1].ID)).To(Succeed())
+	g.Expect(c.GetPool(t.Context(), "ns.pool")).To(HaveField("Size", BeEquivalentTo(1)))
+}
+
 func idsOf(instances []cloud.Instance) []string {
 	ids := make([]string, 0, len(instances))
 	for _, one := range instances {

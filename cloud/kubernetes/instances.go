@@ -254,19 +254,20 @@ func (c *Cloud) labelledPods(ctx context.Context, tags cloud.Tags, more map[stri
 }
 
 // DeleteInstance implements cloud.Instances. An instance leaves its pool before its Pod is deleted,
-// so that the pool does not replace it.
+// so that the pool does not replace it. A Pod that is being deleted already, for example because its
+// Node is lost, is replaced.
 func (c *Cloud) DeleteInstance(ctx context.Context, id string) error {
 	pod, found, err := c.find(ctx, id)
 	if err != nil {
 		return err
 	}
+	if isDeleting(pod) {
+		return nil
+	}
 	if found.Pool != "" {
 		if err := c.leavePool(ctx, found); err != nil {
 			return err
 		}
-	}
-	if isDeleting(pod) {
-		return nil
 	}
 	return c.deletePod(ctx, pod)
 }
