@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/util/retry"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -256,9 +257,14 @@ func lostStatus(s *story) error {
 	if err != nil {
 		return err
 	}
-	delete(object.Object, "status")
-	object.SetResourceVersion("") // whatever the provider has written meanwhile is lost too
-	if err := s.Status().Update(s.ctx, object, fieldOwner); err != nil {
+	// The provider may write the object in between.
+	if err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		if err := s.read(object); err != nil {
+			return err
+		}
+		delete(object.Object, "status")
+		return s.Status().Update(s.ctx, object, fieldOwner)
+	}); err != nil {
 		return err
 	}
 	// A status that nobody but the provider should write need not wake it.

@@ -58,8 +58,8 @@ func TestFooPassesTheBehaviourRules(t *testing.T) {
 			passed++
 		case "notRun":
 			notRun = append(notRun, r.Rule)
-		case "failed", "warned":
-			t.Errorf("%s in %v: %s", r.Rule, r.Versions, r.Findings)
+		case "failed", "warned", "unfinished":
+			t.Errorf("%s in %v: %s%s", r.Rule, r.Versions, r.Reason, r.Findings)
 		}
 	}
 	g.Expect(failed).NotTo(HaveOccurred(), stderr.String())
