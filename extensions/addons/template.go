@@ -96,8 +96,8 @@ const (
 	insertFunction = "_insert"
 )
 
-// functions returns the functions of a template. It replaces those of Go's templates that make a
-// text, because they make one of any size.
+// functions returns the functions that a template can call. They replace the functions of Go's
+// templates that make text, because those do not limit its size.
 func (e *execution) functions() template.FuncMap {
 	return template.FuncMap{
 		"print": e.bounded(fmt.Sprint), "println": e.bounded(fmt.Sprintln), "printf": e.printf,

@@ -55,7 +55,7 @@ func (s *Store) refresh(ctx context.Context, request Request, existing *corev1.S
 	return nil
 }
 
-// withBundle returns certificates in PEM format, and after them those of the bundle that they lack.
+// withBundle adds the certificates of the bundle that are missing to certificates in PEM format.
 func withBundle(encoded []byte, bundle []*x509.Certificate) []byte {
 	known, err := cert.ParseCertsPEM(encoded)
 	if err != nil {
@@ -88,8 +88,8 @@ func (r Request) renew(user *api.AuthInfo) error {
 }
 
 // expiresSoon reports whether a user's client certificate has less than half of its lifetime left,
-// or whether the user has no credentials at all. The start of its validity does not help, because it
-// is that of the authority.
+// or whether the user has no credentials at all. The certificate does not show when it was issued:
+// its validity starts when that of the authority does.
 func expiresSoon(user *api.AuthInfo, now time.Time) bool {
 	if len(user.ClientCertificateData) == 0 && (user.Token != "" || user.Username != "") {
 		return false

@@ -226,34 +226,31 @@ func mountDisk(ctx context.Context, image, folder string) error {
 
 // awaitUnmounted unmounts a disk as soon as nobody uses it. It returns an error if somebody keeps it.
 func awaitUnmounted(ctx context.Context, folder string) error {
-	limited, cancel := context.WithTimeout(ctx, detachTimeout)
-	defer cancel()
-	tick := time.NewTicker(detachInterval)
-	defer tick.Stop()
-	for {
+	return untilUnused(ctx, func() (bool, error) {
 		err := unix.Unmount(folder, unix.UMOUNT_NOFOLLOW)
-		if !errors.Is(err, unix.EBUSY) {
-			return err
+		if errors.Is(err, unix.EBUSY) {
+			return true, nil
 		}
-		select {
-		case <-limited.Done():
-			return fmt.Errorf("unmount the instance's disk: %w", err)
-		case <-tick.C:
-		}
-	}
+		return false, err
+	})
 }
 
 // awaitDetached waits until no loop device has a file, and returns an error if one keeps it. A file
 // system that is mounted from two loop devices destroys itself. Another mount namespace may still
 // have it, for example of a daemon that was started with mounts of its own.
 func awaitDetached(ctx context.Context, image string) error {
+	return untilUnused(ctx, func() (bool, error) { return isAttached(image) })
+}
+
+// untilUnused waits until a disk is no longer used, and returns an error if that takes too long.
+func untilUnused(ctx context.Context, used func() (bool, error)) error {
 	limited, cancel := context.WithTimeout(ctx, detachTimeout)
 	defer cancel()
 	tick := time.NewTicker(detachInterval)
 	defer tick.Stop()
 	for {
-		attached, err := isAttached(image)
-		if err != nil || !attached {
+		still, err := used()
+		if err != nil || !still {
 			return err
 		}
 		select {
