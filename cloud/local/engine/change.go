@@ -55,6 +55,17 @@ func (e *Engine) update(fn func(*change) error) error {
 
 func (e *Engine) view(fn func(*store.Tx) error) error { return e.options.Store.View(fn) }
 
+// each calls a function for the records of all tenants, until it fails.
+func each[R any](c *change, all func(*store.Tx, string) ([]R, error), do func(*change, *R) error) error {
+	records, err := all(c.Tx, "")
+	for i := range records {
+		if err := do(c, &records[i]); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
 // resources returns a tenant's resources. Callers that add resources must add them to the result.
 func (c *change) resources(tenant string) (*cloud.Resources, error) {
 	if known, ok := c.used[tenant]; ok {

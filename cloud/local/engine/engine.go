@@ -102,48 +102,19 @@ func (e *Engine) Remove(ctx context.Context) error {
 	defer cancel()
 	e.ctx = ctx
 	err := e.update(func(c *change) error {
-		for _, mark := range []func(*change) error{e.markPools, e.markInstances, e.markBalancers} {
-			if err := mark(c); err != nil {
-				return err
-			}
+		if err := each(c, (*store.Tx).Pools, e.deletePool); err != nil {
+			return err
 		}
-		return nil
+		if err := each(c, (*store.Tx).Instances, e.deleteInstance); err != nil {
+			return err
+		}
+		return each(c, (*store.Tx).LoadBalancers, e.deleteBalancer)
 	})
 	if err != nil {
 		return err
 	}
 	e.Wait()
 	return ctx.Err()
-}
-
-func (e *Engine) markPools(c *change) error {
-	pools, err := c.Pools("")
-	for i := range pools {
-		if err := e.deletePool(c, &pools[i]); err != nil {
-			return err
-		}
-	}
-	return err
-}
-
-func (e *Engine) markInstances(c *change) error {
-	instances, err := c.Instances("")
-	for i := range instances {
-		if err := e.deleteInstance(c, &instances[i]); err != nil {
-			return err
-		}
-	}
-	return err
-}
-
-func (e *Engine) markBalancers(c *change) error {
-	balancers, err := c.LoadBalancers("")
-	for i := range balancers {
-		if err := e.deleteBalancer(c, &balancers[i]); err != nil {
-			return err
-		}
-	}
-	return err
 }
 
 // actor supervises one instance or load balancer.

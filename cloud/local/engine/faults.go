@@ -86,14 +86,9 @@ func (e *Engine) newRule(spec fault.Spec) *fault.Rule {
 
 func (e *Engine) beginFault(c *change, rule *fault.Rule) error {
 	if rule.Kind.Running() {
-		instances, err := c.Instances("")
-		if err != nil {
+		strike := func(c *change, record *store.Instance) error { return e.strikeExisting(c, rule, record) }
+		if err := each(c, (*store.Tx).Instances, strike); err != nil {
 			return err
-		}
-		for i := range instances {
-			if err := e.strikeExisting(c, rule, &instances[i]); err != nil {
-				return err
-			}
 		}
 	}
 	return c.PutFault(rule)
@@ -146,14 +141,8 @@ func (e *Engine) endFault(c *change, rule *fault.Rule) error {
 	if err := c.DeleteFault(rule); err != nil {
 		return err
 	}
-	instances, err := c.Instances("")
-	if err != nil {
+	if err := each(c, (*store.Tx).Instances, func(c *change, record *store.Instance) error { return release(c, rule, record) }); err != nil {
 		return err
-	}
-	for i := range instances {
-		if err := release(c, rule, &instances[i]); err != nil {
-			return err
-		}
 	}
 	// A zone or its capacity may be available again.
 	return e.fillWaiting(c)

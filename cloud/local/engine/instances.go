@@ -171,10 +171,9 @@ func (t *Tenant) ListInstances(_ context.Context, filter cloud.InstanceFilter) (
 
 // DrainInstance takes an instance out of its load balancers; see cloud.Instances.
 func (t *Tenant) DrainInstance(_ context.Context, id string) error {
-	return t.engine.update(func(c *change) error {
-		record, err := t.instance(c.Tx, id)
-		if err != nil || record.Draining {
-			return err
+	return modify(t, id, t.instance, func(c *change, record *store.Instance) error {
+		if record.Draining {
+			return nil
 		}
 		record.Draining = true
 		return c.putInstance(record)
@@ -183,13 +182,7 @@ func (t *Tenant) DrainInstance(_ context.Context, id string) error {
 
 // DeleteInstance deletes an instance; see cloud.Instances.
 func (t *Tenant) DeleteInstance(_ context.Context, id string) error {
-	return t.engine.update(func(c *change) error {
-		record, err := t.instance(c.Tx, id)
-		if err != nil {
-			return err
-		}
-		return t.engine.deleteInstance(c, record)
-	})
+	return modify(t, id, t.instance, t.engine.deleteInstance)
 }
 
 // leaving reports whether an instance is being deleted and so no longer belongs to its pool.

@@ -98,13 +98,7 @@ func (t *Tenant) ListLoadBalancers(_ context.Context, tags cloud.Tags) ([]cloud.
 
 // DeleteLoadBalancer deletes a load balancer; see cloud.LoadBalancers.
 func (t *Tenant) DeleteLoadBalancer(_ context.Context, name string) error {
-	return t.engine.update(func(c *change) error {
-		record, err := t.balancer(c.Tx, name)
-		if err != nil {
-			return err
-		}
-		return t.engine.deleteBalancer(c, record)
-	})
+	return modify(t, name, t.balancer, t.engine.deleteBalancer)
 }
 
 func (e *Engine) deleteBalancer(c *change, record *store.LoadBalancer) error {

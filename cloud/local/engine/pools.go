@@ -210,16 +210,12 @@ func freeSuffix(tx *store.Tx, record *store.Pool) (string, error) {
 // fillWaiting fills the pools of all tenants that could not be filled before. Call it when a
 // resource becomes free.
 func (e *Engine) fillWaiting(c *change) error {
-	pools, err := c.Pools("")
-	for i := range pools {
-		if pools[i].Problem == nil {
-			continue
+	return each(c, (*store.Tx).Pools, func(c *change, record *store.Pool) error {
+		if record.Problem == nil {
+			return nil
 		}
-		if err := e.fill(c, &pools[i]); err != nil {
-			return err
-		}
-	}
-	return err
+		return e.fill(c, record)
+	})
 }
 
 // GetPool returns a pool; see cloud.Pools.
@@ -254,13 +250,7 @@ func poolView(tx *store.Tx, record *store.Pool) (cloud.Pool, error) {
 
 // DeletePool deletes a pool with its instances; see cloud.Pools.
 func (t *Tenant) DeletePool(_ context.Context, name string) error {
-	return t.engine.update(func(c *change) error {
-		record, err := t.pool(c.Tx, name)
-		if err != nil {
-			return err
-		}
-		return t.engine.deletePool(c, record)
-	})
+	return modify(t, name, t.pool, t.engine.deletePool)
 }
 
 func (e *Engine) deletePool(c *change, record *store.Pool) error {

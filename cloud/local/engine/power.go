@@ -43,11 +43,7 @@ const (
 // SwitchInstance starts a power action on an instance; the action continues after the call. An
 // action that is already done is not an error.
 func (t *Tenant) SwitchInstance(_ context.Context, id string, action Power) error {
-	return t.engine.update(func(c *change) error {
-		record, err := t.instance(c.Tx, id)
-		if err != nil {
-			return err
-		}
+	return modify(t, id, t.instance, func(c *change, record *store.Instance) error {
 		if action == PowerStart && record.Switch == string(PowerStop) {
 			action = PowerReboot // it is still running
 		}

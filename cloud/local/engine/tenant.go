@@ -103,6 +103,17 @@ func list[R, V any](t *Tenant, all func(*store.Tx, string) ([]R, error), matches
 	return found, err
 }
 
+// modify finds one of the tenant's records and changes it.
+func modify[R any](t *Tenant, name string, find func(*store.Tx, string) (*R, error), do func(*change, *R) error) error {
+	return t.engine.update(func(c *change) error {
+		record, err := find(c.Tx, name)
+		if err != nil {
+			return err
+		}
+		return do(c, record)
+	})
+}
+
 // Log opens a log of an instance.
 func (t *Tenant) Log(ctx context.Context, id string, log Log) (io.ReadCloser, error) {
 	if !slices.Contains(LogSources, log.Source) {
