@@ -97,30 +97,12 @@ func addFaultFlags(command *cobra.Command, spec *fault.Spec, times *durations) {
 }
 
 func newFaultsRemoveCommand() *cobra.Command {
-	c := &connection{}
 	var tenant string
-	command := &cobra.Command{
-		Use:     "remove NAME...",
-		Short:   "Remove fault rules; their effects are not undone",
-		Example: "  foocloud faults remove full flaky",
-		Args:    cobra.MinimumNArgs(1), ValidArgsFunction: faultRules.complete(c, 0),
-		RunE: func(command *cobra.Command, args []string) error {
-			cloud, err := c.client()
-			if err != nil {
-				return err
-			}
-			for _, name := range args {
-				if err := cloud.RemoveFault(command.Context(), tenant, name); err != nil {
-					return err
-				}
-				if _, err := fmt.Fprintln(command.OutOrStdout(), "removed", name); err != nil {
-					return err
-				}
-			}
-			return nil
-		},
-	}
-	c.addFlags(command)
+	command := newRemoveCommand(&cobra.Command{
+		Use: "remove NAME...", Short: "Remove fault rules; their effects are not undone", Example: "  foocloud faults remove full flaky",
+	}, faultRules, func(ctx context.Context, c *client.Client, name string) error {
+		return c.RemoveFault(ctx, tenant, name)
+	}, "removed")
 	command.Flags().StringVar(&tenant, "tenant", "", "tenant of the rules (default: the token's; * for rules that affect all tenants)")
 	return command
 }

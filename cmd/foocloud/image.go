@@ -20,8 +20,14 @@ func newImageCommand() *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use: "image", Short: "Load, list and delete the container images that instances pull from the cloud",
 		Example: "  foocloud image load app.tar",
-	}, newImageLoadCommand(), newShowCommand(&cobra.Command{Use: "list", Short: "List the loaded images", Example: "  foocloud image list -o name"},
-		containerImages.view, containerImages.list), newImageDeleteCommand())
+	}, newImageLoadCommand(), newShowCommand(&cobra.Command{
+		Use: "list", Short: "List the loaded images", Example: "  foocloud image list -o name",
+	}, containerImages.view, containerImages.list), newRemoveCommand(&cobra.Command{
+		Use: "delete NAME...", Short: "Delete images; instances that already pulled them keep them",
+		Example: "  foocloud image delete registry.example/app:v1",
+	}, containerImages, func(ctx context.Context, c *client.Client, name string) error {
+		return c.DeleteContainerImage(ctx, name)
+	}, "deleted"))
 }
 
 var containerImages = kind[api.ContainerImage]{
@@ -83,31 +89,4 @@ func openArchive(command *cobra.Command, path string) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("%s is a folder, want a tar file; for a folder: tar c -C %s . | foocloud image load -", path, path)
 	}
 	return os.Open(path)
-}
-
-func newImageDeleteCommand() *cobra.Command {
-	c := &connection{}
-	command := &cobra.Command{
-		Use:     "delete NAME...",
-		Short:   "Delete images; instances that already pulled them keep them",
-		Example: "  foocloud image delete registry.example/app:v1",
-		Args:    cobra.MinimumNArgs(1), ValidArgsFunction: containerImages.complete(c, 0),
-		RunE: func(command *cobra.Command, args []string) error {
-			cloud, err := c.client()
-			if err != nil {
-				return err
-			}
-			for _, name := range args {
-				if err := cloud.DeleteContainerImage(command.Context(), name); err != nil {
-					return err
-				}
-				if _, err := fmt.Fprintln(command.OutOrStdout(), "deleted", name); err != nil {
-					return err
-				}
-			}
-			return nil
-		},
-	}
-	c.addFlags(command)
-	return command
 }

@@ -182,3 +182,28 @@ func newActionCommand[T any](command *cobra.Command, r kind[T], do func(context.
 	}
 	return command
 }
+
+// newRemoveCommand returns a command that removes the objects with exactly the names in its
+// arguments. The text says what was done.
+func newRemoveCommand[T any](command *cobra.Command, r kind[T], remove func(context.Context, *client.Client, string) error, text string) *cobra.Command {
+	c := &connection{}
+	c.addFlags(command)
+	command.Args = cobra.MinimumNArgs(1)
+	command.ValidArgsFunction = r.complete(c, 0)
+	command.RunE = func(command *cobra.Command, args []string) error {
+		cloud, err := c.client()
+		if err != nil {
+			return err
+		}
+		for _, name := range args {
+			if err := remove(command.Context(), cloud, name); err != nil {
+				return err
+			}
+			if _, err := fmt.Fprintln(command.OutOrStdout(), text, name); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return command
+}
