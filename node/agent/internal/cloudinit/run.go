@@ -15,10 +15,6 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/process"
 )
 
-// drainTime is how long to wait for the output of a failed command, if a process that it left
-// behind keeps it open.
-const drainTime = 200 * time.Millisecond
-
 // Starter starts processes.
 type Starter interface {
 	// Start starts a process.
@@ -117,20 +113,9 @@ func (r *Runner) execute(ctx context.Context, args []string) (process.Exit, []st
 		proc.Stop(context.WithoutCancel(ctx), stopSignal, stopGrace)
 	}
 	if proc.Exit().Code != 0 {
-		waitDrained(drained)
+		process.WaitDrained(drained)
 	}
 	return proc.Exit(), tail.Lines(), nil
-}
-
-// waitDrained waits for the rest of a failed command's output, but not for daemons that it left
-// behind.
-func waitDrained(drained <-chan struct{}) {
-	timer := time.NewTimer(drainTime)
-	defer timer.Stop()
-	select {
-	case <-drained:
-	case <-timer.C:
-	}
 }
 
 func (r *Runner) logf(format string, args ...any) {

@@ -16,6 +16,10 @@ import (
 // signalExitBase is added to a signal's number to form the exit code that shells report for it.
 const signalExitBase = 128
 
+// drainTime is how long to wait for the output of a process that has ended, if a process that it
+// left behind keeps it open.
+const drainTime = 200 * time.Millisecond
+
 // Exit describes how a process ended.
 type Exit struct {
 	// Code is the exit code, or 128 plus the signal's number.
@@ -100,4 +104,15 @@ func (p *Process) Stop(ctx context.Context, signal syscall.Signal, grace time.Du
 	}
 	p.Signal(syscall.SIGKILL)
 	<-p.done
+}
+
+// WaitDrained waits for the last output of a process that has ended, but not for processes that it
+// left behind.
+func WaitDrained(drained <-chan struct{}) {
+	timer := time.NewTimer(drainTime)
+	defer timer.Stop()
+	select {
+	case <-drained:
+	case <-timer.C:
+	}
 }

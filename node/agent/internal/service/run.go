@@ -73,24 +73,13 @@ func (s *Service) runOnce(ctx context.Context, started func()) {
 			started()
 			ready = nil
 		case <-proc.Done():
-			waitDrained(drained)
+			process.WaitDrained(drained)
 			s.log.Warn("A service ended", "exit", proc.Exit().String(), "log", s.config.LogPath)
 			return
 		case <-ctx.Done():
 			proc.Stop(context.WithoutCancel(ctx), syscall.SIGTERM, stopTimeout)
 			return
 		}
-	}
-}
-
-// waitDrained waits for the last output of a program that has ended, but not for processes that it
-// left behind.
-func waitDrained(drained <-chan struct{}) {
-	timer := time.NewTimer(drainTime)
-	defer timer.Stop()
-	select {
-	case <-drained:
-	case <-timer.C:
 	}
 }
 

@@ -22,9 +22,6 @@ const (
 	// startTimeout is how long Start waits for the program to report that it is ready.
 	startTimeout = 30 * time.Second
 	stopTimeout  = 5 * time.Second
-	// drainTime is how long to wait for the output of a program that has ended, if a process that
-	// it left behind keeps it open.
-	drainTime = 200 * time.Millisecond
 	// firstPause and longestPause limit the pause between the program's end and its next start.
 	firstPause   = 100 * time.Millisecond
 	longestPause = 10 * time.Second
