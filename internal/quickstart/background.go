@@ -148,16 +148,12 @@ func (c Config) stopOwner(ctx context.Context) error {
 	if err := unix.Kill(pid, unix.SIGTERM); err != nil && !errors.Is(err, unix.ESRCH) {
 		return fmt.Errorf("stop process %d: %w", pid, err)
 	}
-	ticker := time.NewTicker(backgroundInterval)
-	defer ticker.Stop()
-	for {
-		if pid, err := c.owner(); err != nil || pid == 0 {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-ticker.C:
-		}
+	err = wait.PollUntilContextCancel(ctx, backgroundInterval, true, func(context.Context) (bool, error) {
+		pid, err := c.owner()
+		return pid == 0, err
+	})
+	if wait.Interrupted(err) {
+		return context.Cause(ctx)
 	}
+	return err
 }

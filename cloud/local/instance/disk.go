@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/engine"
 )
@@ -244,21 +245,14 @@ func awaitDetached(ctx context.Context, image string) error {
 
 // untilUnused waits until a disk is no longer used, and returns an error if that takes too long.
 func untilUnused(ctx context.Context, used func() (bool, error)) error {
-	limited, cancel := context.WithTimeout(ctx, detachTimeout)
-	defer cancel()
-	tick := time.NewTicker(detachInterval)
-	defer tick.Stop()
-	for {
+	err := wait.PollUntilContextTimeout(ctx, detachInterval, detachTimeout, true, func(context.Context) (bool, error) {
 		still, err := used()
-		if err != nil || !still {
-			return err
-		}
-		select {
-		case <-limited.Done():
-			return fmt.Errorf("the instance's disk is still in use: %w", limited.Err())
-		case <-tick.C:
-		}
+		return !still, err
+	})
+	if wait.Interrupted(err) {
+		return fmt.Errorf("the instance's disk is still in use: %w", err)
 	}
+	return err
 }
 
 // isAttached reports whether a loop device has a file.
