@@ -12,6 +12,7 @@ import (
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -118,8 +119,8 @@ func (s *story) clusterSecret(purpose, key string) (*corev1.Secret, error) {
 	if err := s.Get(s.ctx, client.ObjectKey{Namespace: s.namespace, Name: name}, secret); err != nil {
 		return nil, err
 	}
-	if secret.Type != clusterSecret {
-		return nil, fmt.Errorf("secret %s has the type %q, want %q", name, secret.Type, clusterSecret)
+	if secret.Type != clusterv1.ClusterSecretType {
+		return nil, fmt.Errorf("secret %s has the type %q, want %q", name, secret.Type, clusterv1.ClusterSecretType)
 	}
 	if got := secret.Labels[clusterv1.ClusterNameLabel]; got != s.namespace {
 		return nil, fmt.Errorf("secret %s has the label %s=%q, want %q", name, clusterv1.ClusterNameLabel, got, s.namespace)
@@ -222,10 +223,7 @@ func (s *story) counted(object *unstructured.Unstructured, counter counter) erro
 func (s *story) markReady(machine *clusterv1.Machine) error {
 	return s.changeStatus(machine, func() {
 		for _, kind := range []string{clusterv1.ReadyCondition, clusterv1.AvailableCondition} {
-			machine.Status.Conditions = slices.DeleteFunc(machine.Status.Conditions, func(c metav1.Condition) bool { return c.Type == kind })
-			machine.Status.Conditions = append(machine.Status.Conditions, metav1.Condition{
-				Type: kind, Status: metav1.ConditionTrue, Reason: "Conformance", LastTransitionTime: metav1.Now(),
-			})
+			meta.SetStatusCondition(&machine.Status.Conditions, metav1.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: "Conformance"})
 		}
 	})
 }

@@ -25,8 +25,7 @@ import (
 // This file does what Cluster API's core does.
 
 const (
-	infraGroup    = "infrastructure.cluster.x-k8s.io"
-	clusterSecret = corev1.SecretType("cluster.x-k8s.io/secret")
+	infraGroup = "infrastructure.cluster.x-k8s.io"
 	// The failure domains of stand-in infrastructure.
 	domainOfControlPlanes, domainOfWorkers = "domain-a", "domain-b"
 	// The endpoint of stand-in infrastructure. Nothing listens on this port, so that connections
@@ -265,7 +264,7 @@ const dataSecret = "bootstrap-data"
 func (s *story) createBootstrapData() error {
 	err := s.Create(s.ctx, &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: dataSecret, Labels: map[string]string{clusterv1.ClusterNameLabel: s.namespace}},
-		Type:       clusterSecret,
+		Type:       clusterv1.ClusterSecretType,
 		StringData: map[string]string{"value": "#cloud-config\nruncmd: [mkdir -p /run/cluster-api, touch /run/cluster-api/bootstrap-success.complete]\n", "format": "cloud-config"},
 	})
 	if apierrors.IsAlreadyExists(err) {

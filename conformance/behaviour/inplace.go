@@ -4,23 +4,21 @@
 package behaviour
 
 import (
-	"crypto/x509/pkix"
-	"errors"
-	"fmt"
-	"math/big"
-	"slices"
-	"time"
-
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/x509"
-	"encoding/pem"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/util/cert"
+	"k8s.io/client-go/util/keyutil"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
@@ -178,7 +176,7 @@ func certificatesOfUser(s *story) error {
 	}
 	secret := &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: s.namespace + "-ca", Labels: map[string]string{clusterv1.ClusterNameLabel: s.namespace}},
-		Type:       clusterSecret,
+		Type:       clusterv1.ClusterSecretType,
 		Data:       map[string][]byte{"tls.crt": certificate, "tls.key": key},
 	}
 	if err := s.Create(s.ctx, secret); err != nil {
@@ -217,19 +215,15 @@ func newAuthority() (certificate, key []byte, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "kubernetes"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().AddDate(10, 0, 0),
-		KeyUsage: x509.KeyUsageKeyEncipherment | x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, BasicConstraintsValid: true, IsCA: true,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
+	authority, err := cert.NewSelfSignedCACert(cert.Config{CommonName: "kubernetes"}, private)
 	if err != nil {
 		return nil, nil, err
 	}
-	encoded, err := x509.MarshalECPrivateKey(private)
-	if err != nil {
+	if key, err = keyutil.MarshalPrivateKeyToPEM(private); err != nil {
 		return nil, nil, err
 	}
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: encoded}), nil
+	certificate, err = cert.EncodeCertificates(authority)
+	return certificate, key, err
 }
 
 // unhealthyMachine marks a Machine as a MachineHealthCheck does.
@@ -247,9 +241,7 @@ func unhealthyMachine(s *story) error {
 	machine := machines[0].DeepCopy()
 	if err := s.changeStatus(machine, func() {
 		for _, kind := range []string{clusterv1.MachineHealthCheckSucceededCondition, clusterv1.MachineOwnerRemediatedCondition} {
-			machine.Status.Conditions = append(machine.Status.Conditions, metav1.Condition{
-				Type: kind, Status: metav1.ConditionFalse, Reason: "Conformance", LastTransitionTime: metav1.Now(),
-			})
+			meta.SetStatusCondition(&machine.Status.Conditions, metav1.Condition{Type: kind, Status: metav1.ConditionFalse, Reason: "Conformance"})
 		}
 	}); err != nil {
 		return err

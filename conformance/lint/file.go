@@ -4,6 +4,7 @@
 package lint
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -12,10 +13,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/yaml"
 )
 
@@ -82,16 +82,7 @@ func (f *File) parse(text string) {
 
 // inParallel calls a function for the numbers below count, as many at once as there are CPUs.
 func inParallel(count int, call func(i int)) {
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for range min(count, runtime.GOMAXPROCS(0)) {
-		group.Go(func() {
-			for i := int(next.Add(1)) - 1; i < count; i = int(next.Add(1)) - 1 {
-				call(i)
-			}
-		})
-	}
-	group.Wait()
+	workqueue.ParallelizeUntil(context.Background(), runtime.GOMAXPROCS(0), count, call)
 }
 
 // add adds an object, or the objects of a list such as kubectl writes.

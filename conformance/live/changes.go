@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -88,10 +89,7 @@ func (s *story) remediate(ctx context.Context) error {
 	unhealthy := s.now.controlPlanes()[0].DeepCopy()
 	if err := s.changeStatus(ctx, unhealthy, func() {
 		for _, kind := range []string{clusterv1.MachineHealthCheckSucceededCondition, clusterv1.MachineOwnerRemediatedCondition} {
-			unhealthy.Status.Conditions = slices.DeleteFunc(unhealthy.Status.Conditions, func(c metav1.Condition) bool { return c.Type == kind })
-			unhealthy.Status.Conditions = append(unhealthy.Status.Conditions, metav1.Condition{
-				Type: kind, Status: metav1.ConditionFalse, Reason: "Conformance", LastTransitionTime: metav1.Now(),
-			})
+			meta.SetStatusCondition(&unhealthy.Status.Conditions, metav1.Condition{Type: kind, Status: metav1.ConditionFalse, Reason: "Conformance"})
 		}
 	}); err != nil {
 		return err

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -114,17 +113,14 @@ func saysUpToDate(v *view, _ *object) error {
 	return nil
 }
 
-// clusterSecret is the type of the Secrets of a cluster.
-const clusterSecret = corev1.SecretType("cluster.x-k8s.io/secret")
-
 func checkSecret(v *view, purpose, key string) error {
 	name := clusterName + "-" + purpose
 	secret, ok := v.secrets[name]
 	switch {
 	case !ok:
 		return fmt.Errorf("there is no Secret %s", name)
-	case secret.Type != clusterSecret:
-		return fmt.Errorf("the Secret %s has the type %q, want %q", name, secret.Type, clusterSecret)
+	case secret.Type != clusterv1.ClusterSecretType:
+		return fmt.Errorf("the Secret %s has the type %q, want %q", name, secret.Type, clusterv1.ClusterSecretType)
 	case secret.Labels[clusterv1.ClusterNameLabel] != clusterName:
 		return fmt.Errorf("the Secret %s has the label %s=%q, want %q", name, clusterv1.ClusterNameLabel, secret.Labels[clusterv1.ClusterNameLabel], clusterName)
 	case len(secret.Data[key]) == 0:

@@ -75,7 +75,7 @@ func newView(contract string) *view {
 		name := clusterName + "-" + purpose
 		v.secrets[name] = corev1.Secret{
 			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{clusterv1.ClusterNameLabel: clusterName}},
-			Type:       clusterSecret, Data: map[string][]byte{"value": []byte("x"), "tls.crt": []byte("x")},
+			Type:       clusterv1.ClusterSecretType, Data: map[string][]byte{"value": []byte("x"), "tls.crt": []byte("x")},
 		}
 	}
 	v.extensions = []runtimev1.ExtensionConfig{{ObjectMeta: metav1.ObjectMeta{Name: "demo"}}}
