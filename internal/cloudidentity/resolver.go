@@ -120,7 +120,7 @@ func (r *Resolver) OfCluster(ctx context.Context, key client.ObjectKey) cloud.Cl
 	if err != nil {
 		return refusal{fmt.Errorf("getting Cluster %s, which determines the cloud: %w", key.Name, err)}
 	}
-	fooCluster, err := FooClusterOf(ctx, r.Client, cluster)
+	fooCluster, err := fooClusterOf(ctx, r.Client, cluster)
 	switch {
 	case apierrors.IsNotFound(err) && !cluster.DeletionTimestamp.IsZero():
 		return r.ofRemains(ctx, key)

@@ -39,8 +39,8 @@ func FooClustersOf(ctx context.Context, reader client.Reader, identity string) (
 	return users, nil
 }
 
-// FooClusterOf returns the FooCluster of a Cluster, or nil if its infrastructure is of another kind.
-func FooClusterOf(ctx context.Context, reader client.Reader, cluster *clusterv1.Cluster) (*infrav1.FooCluster, error) {
+// fooClusterOf returns the FooCluster of a Cluster, or nil if its infrastructure is of another kind.
+func fooClusterOf(ctx context.Context, reader client.Reader, cluster *clusterv1.Cluster) (*infrav1.FooCluster, error) {
 	reference := cluster.Spec.InfrastructureRef
 	if reference.Kind != "FooCluster" || reference.APIGroup != infrav1.GroupVersion.Group {
 		return nil, nil
@@ -55,7 +55,7 @@ func FooClusterOf(ctx context.Context, reader client.Reader, cluster *clusterv1.
 // AdditionalTagsOf returns the tags that the FooCluster of a Cluster wants on everything in the
 // cloud. A FooCluster that is gone wants none.
 func AdditionalTagsOf(ctx context.Context, reader client.Reader, cluster *clusterv1.Cluster) (map[string]string, error) {
-	fooCluster, err := FooClusterOf(ctx, reader, cluster)
+	fooCluster, err := fooClusterOf(ctx, reader, cluster)
 	if fooCluster == nil || err != nil {
 		return nil, client.IgnoreNotFound(err)
 	}

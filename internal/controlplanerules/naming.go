@@ -15,8 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// DefaultNameTemplate is the default of spec.machineNaming.template.
-const DefaultNameTemplate = "{{ .fooControlPlane.name }}-{{ .random }}"
+// defaultNameTemplate is the default of spec.machineNaming.template.
+const defaultNameTemplate = "{{ .fooControlPlane.name }}-{{ .random }}"
 
 // maxNameLength keeps a Machine's name usable as a host name and as a label value.
 const maxNameLength = validation.DNS1123LabelMaxLength
@@ -43,7 +43,7 @@ type Names struct {
 // the template.
 func MachineName(text string, names Names) (string, error) {
 	if text == "" {
-		text = DefaultNameTemplate
+		text = defaultNameTemplate
 	}
 	if !hasRandom.MatchString(text) {
 		return "", errors.New("must contain {{ .random }}, so that no two Machines have the same name")

@@ -20,12 +20,9 @@ import (
 
 // Names of the processes and of their logs.
 const (
-	// EtcdProcess is the etcd of the management cluster.
-	EtcdProcess = "management-etcd"
-	// APIServerProcess is its kube-apiserver.
-	APIServerProcess = "management-apiserver"
-	// ControllerManagerProcess is its kube-controller-manager.
-	ControllerManagerProcess = "management-controller-manager"
+	etcdProcess              = "management-etcd"
+	apiServerProcess         = "management-apiserver"
+	controllerManagerProcess = "management-controller-manager"
 )
 
 // Options of a management cluster. All except Port are required.
@@ -168,7 +165,7 @@ func (c *Cluster) etcd(clientPort, peerPort int) (supervisor.Process, error) {
 		return supervisor.Process{}, err
 	}
 	return supervisor.Process{
-		Name: EtcdProcess,
+		Name: etcdProcess,
 		Path: c.program("etcd"),
 		Args: []string{
 			"--name=management", "--data-dir=" + filepath.Join(c.options.Dir, "etcd"),
@@ -191,7 +188,7 @@ func (c *Cluster) apiServer(etcdPort, port int) (supervisor.Process, error) {
 		return supervisor.Process{}, err
 	}
 	return supervisor.Process{
-		Name: APIServerProcess,
+		Name: apiServerProcess,
 		Path: c.program("kube-apiserver"),
 		Args: []string{
 			"--etcd-servers=" + secureURL(etcdPort), "--etcd-cafile=" + files.ca,
@@ -225,7 +222,7 @@ func (c *Cluster) controllerManager(kubeconfig string, port int) (supervisor.Pro
 		return supervisor.Process{}, err
 	}
 	return supervisor.Process{
-		Name: ControllerManagerProcess,
+		Name: controllerManagerProcess,
 		Path: c.program("kube-controller-manager"),
 		Args: []string{
 			"--kubeconfig=" + kubeconfig, "--authentication-kubeconfig=" + kubeconfig, "--authorization-kubeconfig=" + kubeconfig,

@@ -102,8 +102,8 @@ const (
 	LogKubelet LogSource = "kubelet"
 )
 
-// LogSources lists all sources.
-var LogSources = []LogSource{LogConsole, LogKubelet}
+// logSources lists all sources.
+var logSources = []LogSource{LogConsole, LogKubelet}
 
 // Log selects a log and how to read it.
 type Log struct {

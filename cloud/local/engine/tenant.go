@@ -116,9 +116,9 @@ func modify[R any](t *Tenant, name string, find func(*store.Tx, string) (*R, err
 
 // Log opens a log of an instance.
 func (t *Tenant) Log(ctx context.Context, id string, log Log) (io.ReadCloser, error) {
-	if !slices.Contains(LogSources, log.Source) {
-		allowed := make([]string, 0, len(LogSources))
-		for _, source := range LogSources {
+	if !slices.Contains(logSources, log.Source) {
+		allowed := make([]string, 0, len(logSources))
+		for _, source := range logSources {
 			allowed = append(allowed, string(source))
 		}
 		return nil, &cloud.InvalidError{Field: "source", Value: string(log.Source), Problem: "unknown log", Allowed: allowed}

@@ -71,8 +71,8 @@ type Milestone struct {
 	Reached bool
 }
 
-// Milestones returns all milestones in the order in which a cluster usually reaches them.
-func Milestones(s Snapshot) []Milestone {
+// milestones returns all milestones in the order in which a cluster usually reaches them.
+func milestones(s Snapshot) []Milestone {
 	list := []Milestone{{
 		ID: "load-balancer", Text: "load balancer " + s.Endpoint,
 		Waiting: "the load balancer of the API server", Reached: s.Endpoint != "" && s.InfrastructureProvisioned,
@@ -155,7 +155,7 @@ func (t *Tracker) Observe(s Snapshot, after time.Duration) []Reached {
 		t.known = map[string]bool{}
 	}
 	var fresh []Reached
-	for _, milestone := range Milestones(s) {
+	for _, milestone := range milestones(s) {
 		if milestone.Reached && !t.known[milestone.ID] {
 			t.known[milestone.ID] = true
 			fresh = append(fresh, Reached{Milestone: milestone, After: after})
@@ -171,7 +171,7 @@ func (t *Tracker) Reached() []Reached { return t.reached }
 // Next returns the first milestone that a snapshot has not reached, and false if it has reached
 // all.
 func Next(s Snapshot) (Milestone, bool) {
-	for _, milestone := range Milestones(s) {
+	for _, milestone := range milestones(s) {
 		if !milestone.Reached {
 			return milestone, true
 		}
