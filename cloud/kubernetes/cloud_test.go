@@ -664,7 +664,7 @@ func TestMissingPermissionsAreNamed(t *testing.T) {
 	}, metav1.CreateOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Eventually(func() error { return c.Check(t.Context()) }, soon).Should(MatchError(
-		fmt.Sprintf("unauthorized: in namespace %s, the token does not permit to patch pods, delete pods", namespace)))
+		fmt.Sprintf("unauthorized: in namespace %s, the token is not allowed to: patch pods, delete pods", namespace)))
 
 	role.Rules[0].Verbs = append(role.Rules[0].Verbs, "patch", "delete")
 	_, err = roles.Update(t.Context(), role, metav1.UpdateOptions{})

@@ -27,7 +27,7 @@ const reclaimNotice = 10 * time.Minute
 // node before it evicts its Pods. Without permission to watch Nodes, drains come without notice.
 func (c *Cloud) followNodes(ctx context.Context, queue taskQueue) {
 	if !c.mayWatchNodes(ctx) {
-		klog.FromContext(ctx).Info("The token does not permit to watch Nodes: instances get no notice when one of them is drained", "namespace", c.namespace)
+		klog.FromContext(ctx).Info("The token is not allowed to watch Nodes: instances get no notice when one of them is drained", "namespace", c.namespace)
 		return
 	}
 	cordoned := cache.NewListWatchFromClient(c.streams.RESTClient(), "nodes", metav1.NamespaceAll, fields.OneTermEqualSelector("spec.unschedulable", "true"))

@@ -38,7 +38,7 @@ func (c *Cloud) Check(ctx context.Context) error {
 	}
 	// Some authorizers cannot list their rules. Then only the calls themselves can tell.
 	if missing := denied(review.Status.ResourceRules); len(missing) > 0 && !review.Status.Incomplete {
-		return &cloud.UnauthorizedError{Message: fmt.Sprintf("in namespace %s, the token does not permit to %s", c.namespace, strings.Join(missing, ", "))}
+		return &cloud.UnauthorizedError{Message: fmt.Sprintf("in namespace %s, the token is not allowed to: %s", c.namespace, strings.Join(missing, ", "))}
 	}
 	_, err = c.catalog(ctx)
 	return err

@@ -172,7 +172,7 @@ An interrupted command can be repeated.`,
 func deleteCluster(ctx context.Context, config quickstart.Config, files clientcmd.ConfigAccess, out io.Writer) error {
 	err := quickstart.DeleteCluster(ctx, config, out)
 	if quickstart.IsMissing(err) && quickstart.InKubeconfig(config, files) {
-		_, _ = fmt.Fprintf(out, "Cluster %s has been deleted before.\n", config.ClusterName)
+		_, _ = fmt.Fprintf(out, "Cluster %s was already deleted.\n", config.ClusterName)
 		return nil
 	}
 	return err

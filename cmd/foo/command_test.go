@@ -115,9 +115,9 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		{"delete cluster demo --namespace=team", cli.ExitInvalid, `create it with: foo create cluster demo --namespace=team --state-dir=` + empty},
 		{"kubeconfig demo --print", cli.ExitInvalid, `cluster "demo" does not exist; create it with: foo create cluster demo`},
 		{"quickstart delete", cli.ExitInvalid, "there is nothing to delete in " + empty},
-		{"get clusters --state-dir=" + kept, cli.ExitInvalid, "the management cluster does not run; start it with: foo start"},
+		{"get clusters --state-dir=" + kept, cli.ExitInvalid, "the management cluster is not running; start it with: foo start"},
 		{"get clusters --state-dir=" + pods, cli.ExitInvalid, "start it with: foo quickstart --resume --keep --detach --state-dir=" + pods},
-		{"kubeconfig demo --state-dir=" + kept, cli.ExitInvalid, "the management cluster does not run; start it with: foo start"},
+		{"kubeconfig demo --state-dir=" + kept, cli.ExitInvalid, "the management cluster is not running; start it with: foo start"},
 		{"create cluster demo --state-dir=here", cli.ExitInvalid, `--state-dir "here": want the absolute path of a folder`},
 		{"delete clutser demo", cli.ExitInvalid, "did you mean cluster?"},
 		{"create cluster demo --kubeconfig=" + broken, cli.ExitInvalid, "correct it, or name another with --kubeconfig"},
@@ -171,7 +171,7 @@ func TestRepeatedDeletion(t *testing.T) {
 	}
 	said, err := remove()
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(said).To(HavePrefix("Cluster demo has been deleted before.\n"))
+	g.Expect(said).To(HavePrefix("Cluster demo was already deleted.\n"))
 	left, err := clientcmd.LoadFromFile(file)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(left.Contexts).To(And(HaveLen(1), HaveKey("foo-other")))
@@ -184,8 +184,8 @@ func TestRepeatedDeletion(t *testing.T) {
 func TestFailuresAfterSomethingWasDone(t *testing.T) {
 	g := NewWithT(t)
 	config := newConfig()
-	failed := notAdded(t.Context(), config, &quickstart.InvalidError{Problems: []string{"the management cluster does not run"}})
-	g.Expect(failed).To(MatchError("cluster demo is ready, but not in your kubeconfig: the management cluster does not run; solve that, and run: foo kubeconfig demo"))
+	failed := notAdded(t.Context(), config, &quickstart.InvalidError{Problems: []string{"the management cluster is not running"}})
+	g.Expect(failed).To(MatchError("cluster demo is ready, but not in your kubeconfig: the management cluster is not running; solve that, and run: foo kubeconfig demo"))
 	g.Expect(cli.ExitCode(failed, quickstart.IsInvalid)).To(Equal(cli.ExitFailed))
 	interrupted, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -199,7 +199,7 @@ func TestFailuresAfterSomethingWasDone(t *testing.T) {
 	g.Expect(os.WriteFile(filepath.Join(config.StateDir, "quickstart.json"), []byte("{}"), 0o600)).To(Succeed())
 	g.Expect(os.Mkdir(filepath.Join(config.StateDir, "cloud"), 0o700)).To(Succeed())
 	failed = removeUnused(t.Context(), config, io.Discard)
-	g.Expect(failed).To(MatchError("cluster demo is deleted, but the management cluster is not: the management cluster does not run; start it with: foo start --state-dir=" + config.StateDir))
+	g.Expect(failed).To(MatchError("cluster demo is deleted, but the management cluster is not: the management cluster is not running; start it with: foo start --state-dir=" + config.StateDir))
 	g.Expect(cli.ExitCode(failed, quickstart.IsInvalid)).To(Equal(cli.ExitFailed))
 }
 

@@ -33,13 +33,13 @@ func newQuickstartCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "quickstart",
 		Short: "Bring up a workload cluster, and delete it at the end",
-		Long: `Starts a management cluster, Cluster API, the kubeadm bootstrap provider, the Foo cloud and the Foo providers as
+		Long: `Start a management cluster, Cluster API, the kubeadm bootstrap provider, the Foo cloud and the Foo providers as
 processes of this machine, which create a workload cluster of real Kubernetes components. Needs root and Linux.
 
-Stays up until Ctrl-C, and then deletes everything that it has created. A second Ctrl-C ends it at once; foo quickstart
-delete then deletes what is left.
+Stay up until Ctrl-C, and then delete everything that was created. A second Ctrl-C ends the command at once; foo
+quickstart delete then deletes what is left.
 
-Exits with 1 if something failed, with 2 if nothing was started because a flag is invalid or the machine is not
+Exit with 1 if something failed, with 2 if nothing was started because a flag is invalid or the machine is not
 suitable, and with 130 if it was interrupted before the cluster was available.`,
 		Example: `  foo quickstart
   foo quickstart --control-plane-machine-count=3 --exit

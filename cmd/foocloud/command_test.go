@@ -211,7 +211,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		{"instance describe", exitUsage, "see: foocloud instance describe --help"},
 		{"instances -o xml", exitUsage, "want table, wide, json, yaml, name"},
 		{"instances --state=tired", exitUsage, "Pending, Running, Stopped, Deleting, Failed"},
-		{"instance stop demo", exitUsage, "the name fits default.demo-a (i1), default.demo-b (i2)"},
+		{"instance stop demo", exitUsage, "the name matches default.demo-a (i1), default.demo-b (i2)"},
 		{"instance describe nothing", exitNotFound, `instance "nothing" not found; list what exists`},
 		{"instances --token-file=/nowhere", exitUnauthorized, "no such file or directory; start the cloud with: systemctl start foocloud"},
 		{"instances --endpoint=unix:///nowhere", exitUnavailable, "systemctl start foocloud"},
@@ -225,7 +225,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		{"image delete nope", exitNotFound, "image list"},
 		{"faults remove nope", exitNotFound, "faults list"},
 		{"serve --network=wide", exitUsage, `--network "wide": want an IPv4 network`},
-		{"destroy --yes --state-dir=" + other, exitUsage, other + " is no state folder of foocloud"},
+		{"destroy --yes --state-dir=" + other, exitUsage, other + " is not a state folder of foocloud"},
 		{"instance logs --tail=-2 demo-a", exitUsage, "--tail"},
 		{"instance drain other", exitFailed, "no instance of the control plane of cluster default/other runs"},
 	} {

@@ -40,8 +40,8 @@ func newInstanceCommand() *cobra.Command {
 		Use: "delete NAME...", Short: "Delete instances and their data",
 		Long: `Delete instances and their data.
 
-A FooMachine whose instance is gone fails. Its owner replaces it: a control plane, or a MachineDeployment with a
-MachineHealthCheck. A pool shrinks by the instance until its owner scales it again.`,
+A FooMachine does not create its instance again. If a MachineHealthCheck asks for it, the control plane or the
+MachineDeployment replaces the Machine. A pool shrinks by one until its FooMachinePool scales it up again.`,
 		Example: "  foocloud instance delete demo-workers-4tq9z",
 	}, instances, func(ctx context.Context, c *client.Client, i cloud.Instance) error {
 		return c.DeleteInstance(ctx, i.ID)

@@ -48,7 +48,7 @@ func (e *ambiguousError) Error() string {
 		more = fmt.Sprintf(" and %d more", len(shown)-shownCandidates)
 		shown = shown[:shownCandidates]
 	}
-	return fmt.Sprintf("%s %q: the name fits %s%s; give more of it", e.kind, e.name, strings.Join(shown, ", "), more)
+	return fmt.Sprintf("%s %q: the name matches %s%s; give more of the name", e.kind, e.name, strings.Join(shown, ", "), more)
 }
 
 // pick returns the object that a user means: the one with this name or ID, or else the only one

@@ -55,6 +55,6 @@ func TestOfManyCandidatesAFewAreShown(t *testing.T) {
 		all = append(all, cloud.Pool{PoolSpec: cloud.PoolSpec{Name: fmt.Sprintf("default.p%02d", number)}})
 	}
 	_, err := pools.pick(all, "p")
-	g.Expect(err).To(MatchError(`pool "p": the name fits default.p00, default.p01, default.p02, default.p03, default.p04, ` +
-		`default.p05, default.p06, default.p07, default.p08, default.p09 and 3 more; give more of it`))
+	g.Expect(err).To(MatchError(`pool "p": the name matches default.p00, default.p01, default.p02, default.p03, default.p04, ` +
+		`default.p05, default.p06, default.p07, default.p08, default.p09 and 3 more; give more of the name`))
 }

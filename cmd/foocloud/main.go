@@ -41,8 +41,8 @@ func newCommand() *cobra.Command {
 		Short: "A cloud on this machine: instances are containers, load balancers are processes",
 		Long: `A cloud on this machine: instances are containers, load balancers are processes.
 
-Commands take the name of an instance, pool or load balancer, the name without the namespace in front, an instance's
-ID, or the beginning of any of these, as long as it fits only one. Images and fault rules need their whole name.
+Commands accept the name of an instance, pool or load balancer, with or without its namespace, the ID of an instance,
+or any prefix of these that matches only one object. Images and fault rules must be given by their full name.
 
 Exit codes:
 

@@ -128,7 +128,7 @@ func failureDomainsCondition(s *state, o outcome) metav1.Condition {
 	case slices.ContainsFunc(o.zones, isControlPlane):
 		c.Status, c.Reason = metav1.ConditionTrue, infrav1.FooClusterFailureDomainsReadyReason
 	case len(s.fooCluster.Spec.Zones) > 0:
-		c.Reason, c.Message = infrav1.FooClusterNoFailureDomainsReason, "none of spec.zones is for control planes: set controlPlane of one to true"
+		c.Reason, c.Message = infrav1.FooClusterNoFailureDomainsReason, "none of spec.zones is for control planes: set controlPlane to true for at least one of them"
 	default:
 		c.Reason, c.Message = infrav1.FooClusterNoFailureDomainsReason, "the cloud has no zone for control planes"
 	}

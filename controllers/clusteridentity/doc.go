@@ -5,6 +5,6 @@
 // credentials, picks up changed credentials, and keeps an identity and its Secret for as long as a
 // FooCluster uses the identity.
 //
-// Limits: it orders nothing from the cloud. Whether a namespace may use an identity is checked
-// where the identity is used.
+// Limits: it creates nothing in the cloud. Whether a namespace may use an identity is checked where
+// the identity is used.
 package clusteridentity

@@ -199,9 +199,9 @@ func (s *scope) scalingDownCondition(next plan.Decision, failure error) metav1.C
 func obstacle(next plan.Decision, failure error) string {
 	switch {
 	case failure != nil:
-		return " is held up by an error: " + failure.Error()
+		return " is blocked by an error: " + failure.Error()
 	case next.Action == plan.ActionWait && next.Message != "":
-		return fmt.Sprintf(" waits (%s): %s", next.Reason, next.Message)
+		return fmt.Sprintf(" is blocked (%s): %s", next.Reason, next.Message)
 	}
 	return ""
 }

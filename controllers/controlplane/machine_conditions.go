@@ -202,7 +202,7 @@ func (s *scope) memberCondition(machine *clusterv1.Machine) metav1.Condition {
 	}
 	if s.observation.Etcd.Problem != "" {
 		return says(is(condition.Type, metav1.ConditionUnknown, controlplanev1.MachineInspectionFailedReason),
-			"etcd could not be asked: %s", steady(s.observation.Etcd.Problem))
+			"etcd could not be queried: %s", steady(s.observation.Etcd.Problem))
 	}
 	member, ok := s.observation.Etcd.Member(s.nodeName(machine))
 	problem := plan.Member(member).Trouble()

@@ -279,7 +279,7 @@ func (s *scope) unobservable() string {
 	case s.kubeconfigUnusable():
 		return kubeconfig.Message
 	case len(s.machines) == 0, kubeconfig != nil && (!s.initialized || kubeconfig.Reason != reasonKubeconfigUnknown):
-		return "the workload cluster is not there yet"
+		return "the workload cluster does not exist yet"
 	}
 	return ""
 }

@@ -80,7 +80,7 @@ func (r *Reconciler) ensureKubeconfig(ctx context.Context, s *scope, authority c
 		return nil
 	}
 	if err != nil {
-		s.prerequisites.kubeconfig = &plan.Problem{Reason: reasonKubeconfigUnknown, Message: "the kubeconfig secret could not be read or written, see the logs of the manager"}
+		s.prerequisites.kubeconfig = &plan.Problem{Reason: reasonKubeconfigUnknown, Message: "the kubeconfig secret could not be read or written; see the manager's logs"}
 		return err
 	}
 	s.prerequisites.kubeconfig = nil
@@ -115,7 +115,7 @@ func (r *Reconciler) ensureCertificates(ctx context.Context, s *scope) (certs.Au
 	}
 	s.prerequisites.certificates = &plan.Problem{
 		Reason:  controlplanev1.CertificatesInternalErrorReason,
-		Message: "certificate secrets could not be read or written, see the logs of the manager",
+		Message: "certificate secrets could not be read or written; see the manager's logs",
 	}
 	return certs.Authority{}, err
 }

@@ -190,7 +190,7 @@ var _ = Describe("Rollout", func() {
 		first := f.expectMachines(ctx, 1)[0]
 		update(ctx, &first, func() { first.Status.Initialization.InfrastructureProvisioned = ptr.To(true) })
 		update(ctx, f.controlPlane, func() { f.controlPlane.Spec.Version = "v1.36.4" })
-		Eventually(func() string { return f.get(ctx).Status.Plan.Message }).Should(ContainSubstring("delete the Machine, and another one is made"))
+		Eventually(func() string { return f.get(ctx).Status.Plan.Message }).Should(ContainSubstring("delete the Machine, and another one is created"))
 		Consistently(func() []string { return f.names(ctx) }).Should(Equal([]string{first.Name}))
 	})
 

@@ -119,7 +119,7 @@ func (s *scope) infraDifference(machine *clusterv1.Machine) []plan.Difference {
 	}
 	return []plan.Difference{{
 		Field: fieldTemplate,
-		Text:  fmt.Sprintf("%s was made from template %s %s, %s %s required", object.GetKind(), kind, name, reference.GroupKind(), reference.Name),
+		Text:  fmt.Sprintf("%s was created from template %s %s, %s %s required", object.GetKind(), kind, name, reference.GroupKind(), reference.Name),
 	}}
 }
 

@@ -43,7 +43,7 @@ func (p *pass) do(ctx context.Context) {
 		{"the version of the workload cluster is unknown", p.read},
 		{"the inventory in the workload cluster cannot be read", p.readInventory},
 		{"the workload API server does not answer", p.apply},
-		{"what is no longer in an add-on is not deleted", p.prune},
+		{"objects that are no longer in an add-on could not be deleted", p.prune},
 	} {
 		if err := step.do(ctx); err != nil {
 			ctrl.LoggerFrom(ctx).Error(err, "Failed to apply add-ons to a workload cluster")

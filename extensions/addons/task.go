@@ -50,7 +50,7 @@ func (t *Task) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
 		}
 	}
 	if len(pass.contents) == 0 {
-		return hooks.Outcome{Done: true, Message: "no add-on is for this Cluster now"}, nil
+		return hooks.Outcome{Done: true, Message: "no add-on selects this Cluster"}, nil
 	}
 	pass.do(ctx)
 	for i := range pass.contents {

@@ -438,6 +438,6 @@ var _ = Describe("Add-ons", func() {
 		w.change(ctx, w.addon(ctx, "cni", 0, "", in("one", "1")), func(spec *extensionv1.AddonSpec) {
 			spec.ClusterSelector.MatchLabels = map[string]string{"cni": "cilium"}
 		})
-		Expect(w.run(ctx, New(options()), "")).To(Equal(hooks.Outcome{Done: true, Message: "no add-on is for this Cluster now"}))
+		Expect(w.run(ctx, New(options()), "")).To(Equal(hooks.Outcome{Done: true, Message: "no add-on selects this Cluster"}))
 	})
 })

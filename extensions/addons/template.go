@@ -67,7 +67,7 @@ func untitled(err error) error { return errors.New(strings.TrimPrefix(err.Error(
 
 var (
 	errSize   = fmt.Errorf("the manifests are larger than %d MiB", maxRendered>>20)
-	errMade   = fmt.Errorf("the functions of the template make more than %d MiB of text", maxRendered>>20)
+	errMade   = fmt.Errorf("the functions of the template produce more than %d MiB of text", maxRendered>>20)
 	errWidth  = errors.New("printf takes widths and precisions only up to 99, and none from its arguments")
 	errSteps  = fmt.Errorf("it takes more than %d steps", maxSteps)
 	errAbsent = errors.New("there is no value")

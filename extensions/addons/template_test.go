@@ -79,7 +79,7 @@ func TestTemplatesAreRefused(t *testing.T) {
 		"{{ range 1000000000 }}{{ if false }}{{ end }}{{ end }}":                          "it takes more than 100000 steps",
 		`{{ define "a" }}{{ template "a" }}{{ template "a" }}{{ end }}{{ template "a" }}`: "it takes more than 100000 steps",
 		double + "{{ range 16 }}{{ $x }}{{ end }}":                                        "the manifests are larger than 4 MiB",
-		`{{ $x := "aaaaaaaa" }}{{ range 40 }}{{ $x = printf "%s%s" $x $x }}{{ end }}`:     "the functions of the template make more than 4 MiB of text",
+		`{{ $x := "aaaaaaaa" }}{{ range 40 }}{{ $x = printf "%s%s" $x $x }}{{ end }}`:     "the functions of the template produce more than 4 MiB of text",
 	} {
 		t.Run(text, func(t *testing.T) {
 			_, err := filled(text)
@@ -91,7 +91,7 @@ func TestTemplatesAreRefused(t *testing.T) {
 // Whatever a template does, it needs a few times the memory of the largest manifests.
 func TestMemoryOfTemplatesIsBounded(t *testing.T) {
 	const (
-		made  = "the functions of the template make more than 4 MiB of text"
+		made  = "the functions of the template produce more than 4 MiB of text"
 		width = "printf takes widths and precisions only up to 99, and none from its arguments"
 		steps = "it takes more than 100000 steps"
 	)

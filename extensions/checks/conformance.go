@@ -71,7 +71,7 @@ func (r results) outcome(timeout, waited time.Duration) hooks.Outcome {
 		outcome.Message = "the checks after the upgrade have ended: " + r.job.Text
 	case len(open) == 0:
 		outcome.Done = true
-		outcome.Message = "the checks after the upgrade found nothing"
+		outcome.Message = "the checks after the upgrade found no problems"
 	case waited >= timeout:
 		outcome.Done = true
 		outcome.Message = fmt.Sprintf("the checks after the upgrade ended after %s, and found: %s", timeout, hooks.Join(r.all(), mostNamed))
@@ -103,7 +103,7 @@ func (r results) report() string {
 	var text strings.Builder
 	text.WriteString("checks: ")
 	if len(r.checks) == 0 {
-		text.WriteString("found nothing\n")
+		text.WriteString("found no problems\n")
 	} else {
 		fmt.Fprintf(&text, "found %d\n%s", len(r.checks), report(r.checks))
 	}

@@ -48,7 +48,7 @@ var _ = Describe("Before an upgrade", func() {
 
 		job.Settings, job.Plan = settings, []string{"v1.36.3"}
 		Expect(shared.client.Delete(ctx, old)).To(Succeed())
-		Expect(run(ctx, task, job)).To(Equal(hooks.Outcome{Done: true, Message: "the upgrade checks found nothing"}))
+		Expect(run(ctx, task, job)).To(Equal(hooks.Outcome{Done: true, Message: "the upgrade checks found no problems"}))
 	})
 
 	It("finds the APIs that were requested and that the upgrade removes", func(ctx SpecContext) {
@@ -100,7 +100,7 @@ var _ = Describe("Between the steps of an upgrade", func() {
 		Expect(shared.client.Get(ctx, client.ObjectKeyFromObject(behind), behind)).To(Succeed())
 		behind.Status.NodeInfo.KubeletVersion = "v1.36.3"
 		Expect(shared.client.Status().Update(ctx, behind)).To(Succeed())
-		Expect(run(ctx, task, job)).To(Equal(hooks.Outcome{Done: true, Message: "the smoke checks found nothing"}))
+		Expect(run(ctx, task, job)).To(Equal(hooks.Outcome{Done: true, Message: "the smoke checks found no problems"}))
 	})
 
 	It("names budgets that would block a drain", func(ctx SpecContext) {
@@ -159,8 +159,8 @@ var _ = Describe("After an upgrade", func() {
 		Expect(shared.client.Status().Update(ctx, &made[0])).To(Succeed())
 		outcome := run(ctx, task, job)
 		Expect(outcome.Done).To(BeTrue())
-		Expect(outcome.Message).To(Equal("the checks after the upgrade found nothing"))
-		Expect(outcome.Report).To(Equal("checks: found nothing\njob: Job default/" + made[0].Name + " is complete\nComplete=True CompletionsReached\nSuccessCriteriaMet=True\n"))
+		Expect(outcome.Message).To(Equal("the checks after the upgrade found no problems"))
+		Expect(outcome.Report).To(Equal("checks: found no problems\njob: Job default/" + made[0].Name + " is complete\nComplete=True CompletionsReached\nSuccessCriteriaMet=True\n"))
 		Expect(jobs(ctx)).To(ConsistOf(HaveField("Spec.TTLSecondsAfterFinished", HaveValue(BeEquivalentTo(3600)))), "not created again, and deleted later")
 	})
 
@@ -182,7 +182,7 @@ var _ = Describe("After an upgrade", func() {
 		task := checks.NewConformance(shared.options)
 		const missing = `ConfigMap conformance, which the setting conformanceJob names, cannot be read: the API server answered NotFound for configmaps "conformance"`
 		Expect(run(ctx, task, job)).To(Equal(hooks.Outcome{
-			Message: "waiting for the checks after the upgrade, which found: " + missing, Report: "checks: found nothing\njob: " + missing + "\n", RetryAfter: 10 * time.Second,
+			Message: "waiting for the checks after the upgrade, which found: " + missing, Report: "checks: found no problems\njob: " + missing + "\n", RetryAfter: 10 * time.Second,
 		}))
 		late := job
 		late.Since = time.Now().Add(-15 * time.Minute)

@@ -48,7 +48,7 @@ func smokeFindings(hook string) ([]part, []check) {
 
 func smokeOutcome(found []string, settings hooks.Settings, waited time.Duration) hooks.Outcome {
 	if len(found) == 0 {
-		return hooks.Outcome{Done: true, Message: "the smoke checks found nothing"}
+		return hooks.Outcome{Done: true, Message: "the smoke checks found no problems"}
 	}
 	named := hooks.Join(found, mostNamed)
 	outcome := hooks.Outcome{Report: report(found), RetryAfter: lookAgain}

@@ -36,7 +36,7 @@ func (u upgrade) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) 
 	seen := u.observe(ctx, job.Key(), probes(), nodes(), staticPods(), requestedAPIs(), availableVersions())
 	found := find(seen, job, upgradeFindings())
 	if len(found) == 0 {
-		return hooks.Outcome{Done: true, Message: "the upgrade checks found nothing"}, nil
+		return hooks.Outcome{Done: true, Message: "the upgrade checks found no problems"}, nil
 	}
 	outcome := hooks.Outcome{Report: report(found), RetryAfter: lookAgain}
 	outcome.Message = "the upgrade is held, because its checks found: " + hooks.Join(found, mostNamed)

@@ -102,7 +102,7 @@ func answered(known *extensionv1.HookJob, unknown []string) decision {
 		result.retryAfter = firstLook
 	}
 	if len(unknown) > 0 {
-		result.message += fmt.Sprintf(" (the annotation %s names %s, want only %s)", SkipAnnotation, strings.Join(unknown, ", "), strings.Join(Names(), ", "))
+		result.message += fmt.Sprintf(" (the annotation %s names %s; known hooks are %s)", SkipAnnotation, strings.Join(unknown, ", "), strings.Join(Names(), ", "))
 	}
 	return result
 }

@@ -106,7 +106,7 @@ func unknownSettings(given map[string]string, known []string) []string {
 		return nil
 	}
 	slices.Sort(known)
-	return []string{fmt.Sprintf("the ExtensionConfig has unknown settings: %s; want only %s", strings.Join(unknown, ", "), strings.Join(known, ", "))}
+	return []string{fmt.Sprintf("the ExtensionConfig has unknown settings: %s; known settings are %s", strings.Join(unknown, ", "), strings.Join(known, ", "))}
 }
 
 // Setting describes a setting for users.
@@ -129,9 +129,9 @@ var errRefused = errors.New("refused")
 // refuse describes why a value is not allowed.
 func (s Setting) refuse(given string, err error) string {
 	if errors.Is(err, errRefused) {
-		return fmt.Sprintf("setting %s of the ExtensionConfig is %q, want %s", s.Name, given, s.Allowed)
+		return fmt.Sprintf("setting %s of the ExtensionConfig is %q, but must be %s", s.Name, given, s.Allowed)
 	}
-	return fmt.Sprintf("setting %s of the ExtensionConfig: %s; want %s", s.Name, err, s.Allowed)
+	return fmt.Sprintf("setting %s of the ExtensionConfig: %s; it must be %s", s.Name, err, s.Allowed)
 }
 
 const (

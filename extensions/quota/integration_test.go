@@ -40,8 +40,8 @@ var _ = Describe("A new Cluster", func() {
 		task := newTask(clouds{"": full})
 		held := run(ctx, task, cluster)
 		Expect(held.Done).To(BeFalse())
-		Expect(held.Message).To(Equal("waiting for room in the quota: instances: wants 6, 1 of 6 used, 0 reserved for other Clusters; " +
-			"CPUs: wants 30, 2 of 31 used, 0 reserved for other Clusters; memory: wants 108Gi, 4Gi of 108Gi used, 0 reserved for other Clusters"))
+		Expect(held.Message).To(Equal("waiting for room in the quota: instances: 6 needed, 1 of 6 used, 0 reserved for other Clusters; " +
+			"CPUs: 30 needed, 2 of 31 used, 0 reserved for other Clusters; memory: 108Gi needed, 4Gi of 108Gi used, 0 reserved for other Clusters"))
 
 		all, err := full.ListInstances(ctx, cloud.InstanceFilter{})
 		Expect(err).NotTo(HaveOccurred())
@@ -58,7 +58,7 @@ var _ = Describe("A new Cluster", func() {
 		five := limited(5)
 		task := newTask(clouds{"": five})
 		winner, loser := race(ctx, task, both)
-		const promised = "waiting for room in the quota: instances: wants 3, 0 of 5 used, 3 reserved for other Clusters"
+		const promised = "waiting for room in the quota: instances: 3 needed, 0 of 5 used, 3 reserved for other Clusters"
 		Expect(run(ctx, task, loser).Message).To(Equal(promised))
 		Expect(run(ctx, task, winner).Done).To(BeTrue(), "what was promised stays promised")
 
@@ -66,9 +66,9 @@ var _ = Describe("A new Cluster", func() {
 		restarted := newTask(clouds{"": five})
 		Expect(run(ctx, restarted, loser).Message).To(Equal(promised), "its completed job says so")
 		makeInstances(ctx, five, 2, winner)
-		Expect(run(ctx, restarted, loser).Message).To(Equal("waiting for room in the quota: instances: wants 3, 2 of 5 used, 1 reserved for other Clusters"))
+		Expect(run(ctx, restarted, loser).Message).To(Equal("waiting for room in the quota: instances: 3 needed, 2 of 5 used, 1 reserved for other Clusters"))
 		makeInstances(ctx, five, 3, winner)
-		Expect(run(ctx, restarted, loser).Message).To(Equal("waiting for room in the quota: instances: wants 3, 3 of 5 used, 0 reserved for other Clusters"))
+		Expect(run(ctx, restarted, loser).Message).To(Equal("waiting for room in the quota: instances: 3 needed, 3 of 5 used, 0 reserved for other Clusters"))
 
 		all, err := five.ListInstances(ctx, cloud.InstanceFilter{})
 		Expect(err).NotTo(HaveOccurred())
@@ -89,7 +89,7 @@ var _ = Describe("A new Cluster", func() {
 		makeInstances(ctx, four, 1, running)
 		task := newTask(clouds{"": four})
 		Expect(run(ctx, task, newCluster(ctx, namespace, "two", 1, 1, 0, nil)).Message).
-			To(Equal("waiting for room in the quota: instances: wants 2, 1 of 4 used, 2 reserved for other Clusters"))
+			To(Equal("waiting for room in the quota: instances: 2 needed, 1 of 4 used, 2 reserved for other Clusters"))
 		Expect(run(ctx, task, newCluster(ctx, namespace, "one", 1, 0, 0, nil)).Done).To(BeTrue())
 
 		versions := quota.Options{Client: program, Clouds: clouds{"": four}}
@@ -103,7 +103,7 @@ var _ = Describe("A new Cluster", func() {
 		Expect(env.Client.Delete(ctx, readClass(ctx, namespace))).To(Succeed())
 		twenty := fake.New(fake.Options{Limits: cloud.Resources{CPUs: 20}})
 		Expect(run(ctx, newTask(clouds{"": twenty}), newCluster(ctx, class(ctx, nil), "c", 3, 0, 0, nil)).Message).
-			To(Equal("waiting for room in the quota: CPUs: wants 6, 0 of 20 used, 16 reserved for other Clusters"))
+			To(Equal("waiting for room in the quota: CPUs: 6 needed, 0 of 20 used, 16 reserved for other Clusters"))
 	})
 
 	It("takes another one whose class the program may not read for as large as it can be", func(ctx SpecContext) {
@@ -117,7 +117,7 @@ var _ = Describe("A new Cluster", func() {
 			Clouds: clouds{"": fake.New(fake.Options{Limits: cloud.Resources{CPUs: 20}})},
 		})
 		Expect(run(ctx, task, newCluster(ctx, namespace, "c", 3, 0, 0, nil)).Message).
-			To(Equal("waiting for room in the quota: CPUs: wants 6, 0 of 20 used, 16 reserved for other Clusters"))
+			To(Equal("waiting for room in the quota: CPUs: 6 needed, 0 of 20 used, 16 reserved for other Clusters"))
 	})
 
 	It("has the account of its identity to itself", func(ctx SpecContext) {
@@ -140,7 +140,7 @@ var _ = Describe("A new Cluster", func() {
 		task := newTask(clouds{"one": limited(3), "two": limited(3)})
 		Expect(run(ctx, task, with("one")).Done).To(BeTrue())
 		Expect(run(ctx, task, with("two")).Done).To(BeTrue(), "another tenant")
-		Expect(run(ctx, task, with("one")).Message).To(Equal("waiting for room in the quota: instances: wants 3, 0 of 3 used, 3 reserved for other Clusters"))
+		Expect(run(ctx, task, with("one")).Message).To(Equal("waiting for room in the quota: instances: 3 needed, 0 of 3 used, 3 reserved for other Clusters"))
 	})
 
 	It("counts as the largest type what external patches may choose, and says so", func(ctx SpecContext) {
@@ -155,7 +155,7 @@ var _ = Describe("A new Cluster", func() {
 		})
 		cluster := newCluster(ctx, namespace, "c", 1, 0, 0, nil)
 		Expect(run(ctx, newTask(clouds{"": fake.New(fake.Options{Limits: cloud.Resources{CPUs: 7}})}), cluster).Message).
-			To(Equal("waiting for room in the quota: CPUs: wants 8, 0 of 7 used, 0 reserved for other Clusters " +
+			To(Equal("waiting for room in the quota: CPUs: 8 needed, 0 of 7 used, 0 reserved for other Clusters " +
 				"(all machines counted as the largest instance type, because external patches may choose it)"))
 	})
 

@@ -51,7 +51,7 @@ func decide(now account, claims []claim, wanted cloud.Resources) verdict {
 		if limit == 0 || asked == 0 || used+reserved+asked <= limit {
 			continue
 		}
-		result.short = append(result.short, fmt.Sprintf("%s: wants %s, %s of %s used, %s reserved for other Clusters",
+		result.short = append(result.short, fmt.Sprintf("%s: %s needed, %s of %s used, %s reserved for other Clusters",
 			kind.name, kind.text(asked), kind.text(used), kind.text(limit), kind.text(reserved)))
 	}
 	return result

@@ -58,7 +58,7 @@ func (o Options) take(ctx context.Context, job hooks.Job, name snapshotjob.Name)
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	if o.Image == "" {
-		return result{problem: "the runtime extension has no image for it: start it with --etcd-snapshot-image"}
+		return result{problem: "the runtime extension has no image for the snapshot Job: start the extension with --etcd-snapshot-image"}
 	}
 	workload, err := o.Workload(ctx, job.Key())
 	if err != nil {

@@ -302,7 +302,7 @@ func TestUpgradeWithExternalEtcdGoesOnIfAllowed(t *testing.T) {
 func TestThereIsNoImage(t *testing.T) {
 	s := newStory(t, stacked, nil)
 	s.options.Image = ""
-	s.Expect(s.upgrade().Message).To(Equal("waiting for an etcd snapshot: the runtime extension has no image for it: start it with --etcd-snapshot-image"))
+	s.Expect(s.upgrade().Message).To(Equal("waiting for an etcd snapshot: the runtime extension has no image for the snapshot Job: start the extension with --etcd-snapshot-image"))
 }
 
 func TestStepThatHasBegun(t *testing.T) {

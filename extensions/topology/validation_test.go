@@ -78,7 +78,7 @@ func TestTopologiesAreChecked(t *testing.T) {
 		"a setting that is none": {
 			change:   func(*clusterv1.Topology) {},
 			settings: map[string]string{"instanceTypes": "small,,medium"},
-			want:     []string{`setting instanceTypes of the ExtensionConfig is "small,,medium", want a comma-separated list of names of instance types of the cloud, each of 1 to 63 characters`},
+			want:     []string{`setting instanceTypes of the ExtensionConfig is "small,,medium", but must be a comma-separated list of names of instance types of the cloud, each of 1 to 63 characters`},
 		},
 		"names that no certificate has": {
 			change: func(t *clusterv1.Topology) {

@@ -161,7 +161,7 @@ func TestWhatCannotBePlanned(t *testing.T) {
 		},
 		"a setting that is none": {
 			source: offering("v1.36.3"), settings: map[string]string{"kubernetesVersions": "v1.35.4,1.36.3"}, from: "v1.35.4", to: "v1.36.3",
-			want: `setting kubernetesVersions of the ExtensionConfig is "v1.35.4,1.36.3", want a comma-separated list of semantic versions that begin with v, such as v1.35.4,v1.36.3`,
+			want: `setting kubernetesVersions of the ExtensionConfig is "v1.35.4,1.36.3", but must be a comma-separated list of semantic versions that begin with v, such as v1.35.4,v1.36.3`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -21,8 +21,7 @@
 //
 // Limits: the temporary file needs as much room as the database. Snapshots are not encrypted here,
 // so the bucket must be guarded as well as etcd is. Take accepts no more data than the caller has
-// room for. A
-// cluster's folder is named after its UID, so snapshots from before a move are not deleted. If the
-// process is killed, half-written files in a folder stay until the same snapshot is requested
-// again.
+// room for. A cluster's folder is named after its UID, so snapshots from before a move are not
+// deleted. If the process is killed, half-written files in a folder stay until the same snapshot is
+// requested again.
 package etcdsnapshot

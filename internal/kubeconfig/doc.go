@@ -7,8 +7,8 @@
 // A kubeconfig that a user created is used and never changed. One that this project created gets a
 // new client certificate when half of the old one's lifetime is over. A kubeconfig that is not for
 // the cluster is reported and never replaced, because it may be the certificate authority that is
-// wrong. One that needs a program or a file is refused, because who may write it may not have the
-// rights of this program.
+// wrong. One that needs a program or a file is refused, because whoever may write it may not have
+// the permissions of this program.
 //
 // Limits: nothing warns that the credentials of a user's kubeconfig expire.
 package kubeconfig

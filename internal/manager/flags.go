@@ -67,10 +67,10 @@ func (o *Options) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.Namespace, "namespace", "", "Namespace that the controllers watch; all namespaces if unset.")
 	fs.StringVar(&o.WatchFilter, "watch-filter", "",
 		fmt.Sprintf("Label value that the controllers watch. The label key is always %s; all objects if unset.", clusterv1.WatchLabel))
-	fs.StringVar(&o.Cloud, "cloud", localCloud, fmt.Sprintf("Kind of the cloud of clusters without an identity: %s for foocloud, %s for a namespace of a Kubernetes cluster.",
+	fs.StringVar(&o.Cloud, "cloud", localCloud, fmt.Sprintf("Kind of cloud for clusters without an identity: %s for foocloud, %s for a namespace of a Kubernetes cluster.",
 		localCloud, kubernetesCloud))
-	fs.StringVar(&o.CloudNamespace, "cloud-namespace", "", fmt.Sprintf("Namespace of a cloud of the kind %s.", kubernetesCloud))
-	fs.StringVar(&o.CloudEndpoint, "cloud-endpoint", "", "Endpoint of the Foo cloud: unix:///path or https://host:port. Of a Kubernetes cluster, that of its API server.")
+	fs.StringVar(&o.CloudNamespace, "cloud-namespace", "", fmt.Sprintf("Namespace that holds the machines, with --cloud=%s.", kubernetesCloud))
+	fs.StringVar(&o.CloudEndpoint, "cloud-endpoint", "", "Endpoint of the Foo cloud: unix:///path or https://host:port. For a Kubernetes cluster, the address of its API server.")
 	fs.StringVar(&o.CloudTokenFile, "cloud-token-file", "", "File that holds the bearer token for the Foo cloud.")
 	fs.StringVar(&o.CloudCAFile, "cloud-ca-file", "", "File with the certificate authorities of an https endpoint of the Foo cloud.")
 	fs.DurationVar(&o.SyncPeriod, "sync-period", 10*time.Minute, "The minimum interval at which watched objects are reconciled.")
@@ -115,7 +115,7 @@ func (o *Options) addServers(fs *pflag.FlagSet) {
 	fs.StringVar(&o.HealthAddress, "health-addr", ":9440", "The address the health endpoint binds to; 0 disables it.")
 	fs.StringVar(&o.ProfilerAddress, "profiler-address", "",
 		"The address to serve pprof on without authentication, for example localhost:6060; the diagnostics endpoint serves it with authentication.")
-	fs.BoolVar(&o.ContentionProfiling, "contention-profiling", false, "Let the profiler report where goroutines block.")
+	fs.BoolVar(&o.ContentionProfiling, "contention-profiling", false, "Enable block profiling.")
 }
 
 func (o *Options) addLeaderElection(fs *pflag.FlagSet) {
@@ -125,7 +125,7 @@ func (o *Options) addLeaderElection(fs *pflag.FlagSet) {
 	fs.StringVar(&o.LeaderElectNamespace, "leader-elect-resource-namespace", "", "Namespace of the Lease; the namespace of the manager's Pod if unset.")
 	fs.DurationVar(&o.LeaseDuration, "leader-elect-lease-duration", time.Minute, "How long a candidate waits before it takes over leadership.")
 	fs.DurationVar(&o.RenewDeadline, "leader-elect-renew-deadline", 40*time.Second, "How long the leader tries to renew before it gives up.")
-	fs.DurationVar(&o.RetryPeriod, "leader-elect-retry-period", 5*time.Second, "How long to wait between tries of the leader election.")
+	fs.DurationVar(&o.RetryPeriod, "leader-elect-retry-period", 5*time.Second, "How long to wait between attempts to become the leader.")
 }
 
 func concurrencyFlag(kind string) string { return strings.ToLower(kind) + "-concurrency" }

@@ -253,7 +253,7 @@ func TestInterruptedCleanUp(t *testing.T) {
 	go func() { abandoned <- config.abandon(interrupted) }()
 	g.Eventually(begun, time.Minute).Should(BeAnExistingFile())
 	g.Expect(unix.Kill(os.Getpid(), unix.SIGINT)).To(Succeed())
-	g.Eventually(abandoned, 30*time.Second).Should(Receive(MatchError("interrupted; delete what is left with: foo quickstart delete --state-dir=" + config.StateDir)))
+	g.Eventually(abandoned, 30*time.Second).Should(Receive(MatchError("interrupted; to delete what is left, run: foo quickstart delete --state-dir=" + config.StateDir)))
 	g.Expect(config.kept()).To(BeTrue())
 
 	// Other commands end what runs in the background, which must not leave its work to nobody.

@@ -201,7 +201,7 @@ func CreateCluster(ctx context.Context, config Config, out io.Writer) error {
 	case err == nil || IsInvalid(err):
 		return err
 	case ctx.Err() != nil:
-		return fmt.Errorf("interrupted; delete what has been made with: %s", config.DeleteCommand())
+		return fmt.Errorf("interrupted; to delete what was created, run: %s", config.DeleteCommand())
 	}
 	reported := explain(config, err, say)
 	reported.Advice += "; delete the cluster with: " + config.DeleteCommand()
@@ -277,7 +277,7 @@ func (c Config) refuseExisting(ctx context.Context, live client.Client) error {
 	case !existing.DeletionTimestamp.IsZero():
 		return invalid("cluster %q is being deleted; try again once `foo get clusters` does not list it any more", c.ClusterName)
 	default:
-		return invalid("cluster %q exists; choose another name, or delete it with: %s", c.ClusterName, c.DeleteCommand())
+		return invalid("cluster %q already exists; choose another name, or delete it with: %s", c.ClusterName, c.DeleteCommand())
 	}
 }
 
@@ -310,7 +310,7 @@ func (c Config) running() (*rest.Config, client.Client, error) {
 		return nil, nil, err
 	}
 	if pid == 0 && c.kept() {
-		return nil, nil, invalid("the management cluster does not run; start it with: %s", c.startCommand())
+		return nil, nil, invalid("the management cluster is not running; start it with: %s", c.startCommand())
 	}
 	if pid == 0 {
 		return nil, nil, nil
@@ -366,7 +366,7 @@ func (c Config) find(ctx context.Context) (*rest.Config, *clusterv1.Cluster, err
 	case len(names) > 0:
 		problem += fmt.Sprintf(" in namespace %q; there are %s", c.Namespace, strings.Join(names, ", "))
 	case live != nil:
-		problem += ", nor does any other; delete the management cluster with: foo quickstart delete --state-dir=" + c.StateDir
+		problem += ", and there are no other clusters; delete the management cluster with: foo quickstart delete --state-dir=" + c.StateDir
 	case c.validName():
 		problem += "; create it with: " + c.Command("create cluster")
 	default:

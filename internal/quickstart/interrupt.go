@@ -26,7 +26,7 @@ type leftError struct {
 }
 
 func (e *leftError) Error() string {
-	return "interrupted; delete what is left with: " + e.remedy
+	return "interrupted; to delete what is left, run: " + e.remedy
 }
 
 // leftBehind is the error for a clean-up that the user interrupted.

@@ -133,7 +133,7 @@ func (c Config) howItEnds() string {
 func workload(ctx context.Context, config Config, management *rest.Config, say *printer) error {
 	if config.Management && config.initialized() {
 		// It may manage itself by now, and must not be created again.
-		say.note("Management cluster %s has been made before and is left as it is.", config.ClusterName)
+		say.note("Management cluster %s already exists and is left as it is.", config.ClusterName)
 		_, err := io.WriteString(say.out, "\n"+managementSteps(config))
 		return err
 	}

@@ -170,7 +170,7 @@ var _ = Describe("The commands of foo", Ordered, Label("commands"), func() {
 		Eventually(ctx, d.said).WithTimeout(clusterUp).Should(gbytes.Say("CRDs, webhooks and roles installed"))
 		interruptTwice(ctx, d)
 		remedy := "foo quickstart delete --state-dir=" + u.state
-		Expect(string(d.said.Contents())).To(HaveSuffix("foo: interrupted; delete what is left with: " + remedy + "\n"))
+		Expect(string(d.said.Contents())).To(HaveSuffix("foo: interrupted; to delete what is left, run: " + remedy + "\n"))
 		output(u.foo(ctx, "quickstart", "delete"))
 		u.expectNothing()
 	}, NodeTimeout(2*clusterUp))

@@ -84,7 +84,7 @@ var _ = Describe("A cluster whose lifecycle hooks Foo answers", Ordered, Label("
 	}, NodeTimeout(clusterUp))
 
 	It("is not created while the quota has no room for it", func(ctx SpecContext) {
-		c.held(ctx, "BeforeClusterCreate", Equal("waiting for room in the quota: CPUs: wants 1002, 0 of 200 used, 0 reserved for other Clusters"))
+		c.held(ctx, "BeforeClusterCreate", Equal("waiting for room in the quota: CPUs: 1002 needed, 0 of 200 used, 0 reserved for other Clusters"))
 		Consistently(func(g Gomega) { g.Expect(c.now(g, ctx).Spec.InfrastructureRef.IsDefined()).To(BeFalse()) }).
 			WithContext(ctx).Should(Succeed(), "objects were created while the hook blocked")
 		c.patchCluster(ctx, `[{"op":"replace","path":"/spec/topology/variables/0","value":{"name":"controlPlaneInstanceType","value":"small"}}]`)

@@ -71,9 +71,9 @@ type MachineTimeouts struct {
 // MachineNamingStrategy says how Machines are named.
 type MachineNamingStrategy struct {
 	// template is a Go template of a Machine's name. Defaults to
-	// "{{ .fooControlPlane.name }}-{{ .random }}". It may use .cluster.name, .fooControlPlane.name
-	// and .random: five random characters, which it must contain. Functions and control structures
-	// are rejected.
+	// "{{ .fooControlPlane.name }}-{{ .random }}". It can use .cluster.name, .fooControlPlane.name and
+	// .random. It must contain .random, which is five random characters. Functions and control
+	// structures are rejected.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256

@@ -38,7 +38,8 @@ type RolloutStrategy struct {
 // RollingUpdate holds the settings of the strategy RollingUpdate.
 type RollingUpdate struct {
 	// maxSurge is how many Machines may exist above replicas. With 1, the default, a new Machine is
-	// created before the old one is deleted. With 0, the old one is deleted first.
+	// created before the old one is deleted. With 0, the old one is deleted first, which requires at
+	// least 3 replicas.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="self == 0 || self == 1",message="maxSurge must be 0 or 1 (see kubectl explain foocontrolplanes.spec.rollout.strategy.rollingUpdate.maxSurge)"
 	MaxSurge *intstr.IntOrString `json:"maxSurge,omitempty"`
@@ -46,8 +47,8 @@ type RollingUpdate struct {
 
 // RemediationStrategy says how unhealthy Machines are replaced. Fractions of a second are ignored.
 type RemediationStrategy struct {
-	// maxRetry is how often the replacement of an unhealthy Machine is itself replaced if it
-	// becomes unhealthy too. Unlimited if not set.
+	// maxRetry is how many times in a row a replacement that becomes unhealthy too is replaced again.
+	// Unlimited if not set.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MaxRetry *int32 `json:"maxRetry,omitempty"`

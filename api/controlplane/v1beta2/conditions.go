@@ -13,7 +13,7 @@ const (
 	AvailableCondition = clusterv1.AvailableCondition
 	// AvailableReason says that the control plane can serve.
 	AvailableReason = clusterv1.AvailableReason
-	// NotAvailableReason says that it cannot; the message says why.
+	// NotAvailableReason says that the control plane cannot serve requests; the message says why.
 	NotAvailableReason = clusterv1.NotAvailableReason
 	// AvailableInspectionFailedReason says that the control plane could not be inspected.
 	AvailableInspectionFailedReason = clusterv1.InspectionFailedReason
@@ -35,12 +35,12 @@ const (
 	// CertificatesAvailableCondition is true while all Secrets with the cluster's certificates
 	// exist.
 	CertificatesAvailableCondition = "CertificatesAvailable"
-	// CertificatesAvailableReason says that they exist.
+	// CertificatesAvailableReason says that all certificates exist.
 	CertificatesAvailableReason = clusterv1.AvailableReason
-	// CertificatesNotAvailableReason says that one is missing after the control plane was
-	// initialized. It is not created again, because running components trust the old one.
+	// CertificatesNotAvailableReason says that a Secret is missing or invalid and is not generated,
+	// because Machines use the old one or because it belongs to an external etcd.
 	CertificatesNotAvailableReason = clusterv1.NotAvailableReason
-	// CertificatesInternalErrorReason says that reading or creating them failed.
+	// CertificatesInternalErrorReason says that certificates could not be read or created.
 	CertificatesInternalErrorReason = clusterv1.InternalErrorReason
 )
 
@@ -48,9 +48,9 @@ const (
 const (
 	// EtcdClusterHealthyCondition is true while all members of the etcd cluster are healthy.
 	EtcdClusterHealthyCondition = "EtcdClusterHealthy"
-	// EtcdClusterHealthyReason says that they are.
+	// EtcdClusterHealthyReason says that all members are healthy.
 	EtcdClusterHealthyReason = "Healthy"
-	// EtcdClusterNotHealthyReason says that one is not; the message says which.
+	// EtcdClusterNotHealthyReason says that a member is not healthy; the message says which.
 	EtcdClusterNotHealthyReason = "NotHealthy"
 	// EtcdClusterHealthUnknownReason says that the health is unknown.
 	EtcdClusterHealthUnknownReason = "HealthUnknown"
@@ -63,9 +63,10 @@ const (
 	// ControlPlaneComponentsHealthyCondition is true while the static pods of all Machines are
 	// healthy.
 	ControlPlaneComponentsHealthyCondition = "ControlPlaneComponentsHealthy"
-	// ControlPlaneComponentsHealthyReason says that they are.
+	// ControlPlaneComponentsHealthyReason says that all static pods are healthy.
 	ControlPlaneComponentsHealthyReason = "Healthy"
-	// ControlPlaneComponentsNotHealthyReason says that one is not; the message says which.
+	// ControlPlaneComponentsNotHealthyReason says that a static pod is not healthy; the message says
+	// which.
 	ControlPlaneComponentsNotHealthyReason = "NotHealthy"
 	// ControlPlaneComponentsInspectionFailedReason says that the pods could not be read.
 	ControlPlaneComponentsInspectionFailedReason = clusterv1.InspectionFailedReason
@@ -75,9 +76,9 @@ const (
 const (
 	// MachinesReadyCondition is true while the Ready condition of all Machines is true.
 	MachinesReadyCondition = clusterv1.MachinesReadyCondition
-	// MachinesReadyReason says that they all are.
+	// MachinesReadyReason says that all Machines are ready.
 	MachinesReadyReason = clusterv1.ReadyReason
-	// MachinesNotReadyReason says that one is not; the message says which.
+	// MachinesNotReadyReason says that a Machine is not ready; the message says which.
 	MachinesNotReadyReason = clusterv1.NotReadyReason
 	// MachinesReadyUnknownReason says that the readiness of one is unknown.
 	MachinesReadyUnknownReason = clusterv1.ReadyUnknownReason
@@ -91,9 +92,9 @@ const (
 const (
 	// MachinesUpToDateCondition is true while the UpToDate condition of all Machines is true.
 	MachinesUpToDateCondition = clusterv1.MachinesUpToDateCondition
-	// MachinesUpToDateReason says that they all are.
+	// MachinesUpToDateReason says that all Machines are up to date.
 	MachinesUpToDateReason = clusterv1.UpToDateReason
-	// MachinesNotUpToDateReason says that one is not; the message says which and why.
+	// MachinesNotUpToDateReason says that a Machine is out of date; the message says which and why.
 	MachinesNotUpToDateReason = clusterv1.NotUpToDateReason
 	// MachinesUpToDateNoReplicasReason says that there is no Machine.
 	MachinesUpToDateNoReplicasReason = clusterv1.NoReplicasReason
@@ -104,10 +105,10 @@ const (
 	// AddonsUpToDateCondition is true if kube-proxy and CoreDNS matched the spec at the last check.
 	// It is not set before the first check, which waits until all Machines are healthy.
 	AddonsUpToDateCondition = "AddonsUpToDate"
-	// AddonsUpToDateReason says that they matched.
+	// AddonsUpToDateReason says that both add-ons matched.
 	AddonsUpToDateReason = clusterv1.UpToDateReason
-	// AddonsNotUpToDateReason says that one of them could not be updated; the message says which
-	// and why. The update is retried.
+	// AddonsNotUpToDateReason says that an add-on could not be updated; the message says which and
+	// why. The update is retried.
 	AddonsNotUpToDateReason = clusterv1.NotUpToDateReason
 )
 
@@ -116,9 +117,9 @@ const (
 	// RollingOutCondition is true while a Machine is not up to date and its replacement is not on
 	// hold.
 	RollingOutCondition = clusterv1.RollingOutCondition
-	// RollingOutReason says that one is not.
+	// RollingOutReason says that a Machine is being replaced or waits for its replacement.
 	RollingOutReason = clusterv1.RollingOutReason
-	// NotRollingOutReason says that all are.
+	// NotRollingOutReason says that all Machines are up to date.
 	NotRollingOutReason = clusterv1.NotRollingOutReason
 	// RolloutHeldReason says that Machines are not up to date although the user changed nothing
 	// since they were created, for example after a controller update. The message lists the
@@ -127,26 +128,26 @@ const (
 
 	// ScalingUpCondition is true while there are fewer Machines than desired.
 	ScalingUpCondition = clusterv1.ScalingUpCondition
-	// ScalingUpReason says that there are fewer.
+	// ScalingUpReason says that there are fewer Machines than desired.
 	ScalingUpReason = clusterv1.ScalingUpReason
-	// NotScalingUpReason says that there are not.
+	// NotScalingUpReason says that there are enough Machines.
 	NotScalingUpReason = clusterv1.NotScalingUpReason
 
 	// ScalingDownCondition is true while there are more Machines than desired.
 	ScalingDownCondition = clusterv1.ScalingDownCondition
-	// ScalingDownReason says that there are more.
+	// ScalingDownReason says that there are more Machines than desired.
 	ScalingDownReason = clusterv1.ScalingDownReason
-	// NotScalingDownReason says that there are not.
+	// NotScalingDownReason says that there are not too many Machines.
 	NotScalingDownReason = clusterv1.NotScalingDownReason
 )
 
-// Remediating condition and its reasons, and the reasons of a Machine's OwnerRemediated condition.
+// Remediating condition, and a Machine's OwnerRemediated condition and their reasons.
 const (
 	// RemediatingCondition is true while an unhealthy Machine is waiting to be replaced.
 	RemediatingCondition = clusterv1.RemediatingCondition
-	// RemediatingReason says that one is waiting.
+	// RemediatingReason says that an unhealthy Machine is waiting to be replaced.
 	RemediatingReason = clusterv1.RemediatingReason
-	// NotRemediatingReason says that none is waiting.
+	// NotRemediatingReason says that no Machine is waiting to be replaced.
 	NotRemediatingReason = clusterv1.NotRemediatingReason
 
 	// MachineCannotBeRemediatedReason says that an unhealthy Machine can never be replaced safely.
@@ -165,7 +166,7 @@ const (
 const (
 	// DeletingCondition is true while the FooControlPlane is being deleted.
 	DeletingCondition = clusterv1.DeletingCondition
-	// NotDeletingReason says that it is not.
+	// NotDeletingReason says that the FooControlPlane is not being deleted.
 	NotDeletingReason = clusterv1.NotDeletingReason
 	// DeletingWaitingForWorkersDeletionReason says that workers must be deleted first.
 	DeletingWaitingForWorkersDeletionReason = "WaitingForWorkersDeletion"
@@ -178,7 +179,7 @@ const (
 	DeletingInternalErrorReason = clusterv1.InternalErrorReason
 )
 
-// Conditions that a FooControlPlane sets on its Machines, and their reasons. They are readiness
+// Conditions that a FooControlPlane sets on its Machines and their reasons. They are readiness
 // gates of the Machines.
 const (
 	// MachineAPIServerPodHealthyCondition is about the Machine's kube-apiserver pod.
@@ -201,10 +202,10 @@ const (
 	// MachineNodeKubeadmLabelsAndTaintsSetCondition is about the label and the taint that kubeadm
 	// gives the Machine's Node.
 	MachineNodeKubeadmLabelsAndTaintsSetCondition = "NodeKubeadmLabelsAndTaintsSet"
-	// MachineNodeKubeadmLabelsAndTaintsSetReason says that the Node has them.
+	// MachineNodeKubeadmLabelsAndTaintsSetReason says that the Node has both.
 	MachineNodeKubeadmLabelsAndTaintsSetReason = "Set"
-	// MachineNodeKubeadmLabelsAndTaintsNotSetReason says that it does not; the message says which
-	// is missing.
+	// MachineNodeKubeadmLabelsAndTaintsNotSetReason says that the Node lacks one of them; the message
+	// says which.
 	MachineNodeKubeadmLabelsAndTaintsNotSetReason = "NotSet"
 
 	// MachineEtcdMemberHealthyCondition is about the Machine's etcd member; not set with external
@@ -212,7 +213,7 @@ const (
 	MachineEtcdMemberHealthyCondition = "EtcdMemberHealthy"
 	// MachineEtcdMemberHealthyReason says that the member is healthy.
 	MachineEtcdMemberHealthyReason = "Healthy"
-	// MachineEtcdMemberNotHealthyReason says that it is not.
+	// MachineEtcdMemberNotHealthyReason says that the member is not healthy.
 	MachineEtcdMemberNotHealthyReason = "NotHealthy"
 
 	// MachineInspectionFailedReason says that the subject of the condition could not be read.

@@ -170,9 +170,9 @@ type FooControlPlaneStatus struct {
 
 // FooControlPlanePlanStatus is a decision: the next action and its reason.
 type FooControlPlanePlanStatus struct {
-	// action is None if nothing needs to be done, Wait if something else has to happen first, or
-	// else one of Initialize, CreateMachine, DeleteMachine, RemediateMachine, RemoveEtcdMember,
-	// ReleaseMachine, DeleteMachines or Finish.
+	// action is None if nothing needs to be done, Wait if something else has to happen first, or else
+	// one of AdoptMachines, Initialize, CreateMachine, DeleteMachine, RemediateMachine,
+	// RemoveEtcdMember, ReleaseMachine, DeleteMachines or Finish.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
@@ -184,7 +184,7 @@ type FooControlPlanePlanStatus struct {
 	// +kubebuilder:validation:MaxLength=253
 	Machine string `json:"machine,omitempty"`
 
-	// reason is a one-word reason for the action.
+	// reason is the reason for the action, in CamelCase.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
@@ -221,7 +221,7 @@ type FooControlPlaneEtcdStatus struct {
 	// +kubebuilder:validation:Minimum=0
 	Quorum *int32 `json:"quorum,omitempty"`
 
-	// leader is the name of the leading member.
+	// leader is the name of the member that is the leader.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
@@ -276,7 +276,7 @@ type LastRemediationStatus struct {
 // +kubebuilder:metadata:labels="cluster.x-k8s.io/provider=control-plane-foo"
 // +kubebuilder:metadata:labels="clusterctl.cluster.x-k8s.io="
 // +kubebuilder:printcolumn:name="Cluster",type="string",JSONPath=".metadata.labels['cluster\\.x-k8s\\.io/cluster-name']",description="Cluster to which this control plane belongs"
-// +kubebuilder:printcolumn:name="Available",type="string",JSONPath=`.status.conditions[?(@.type=="Available")].status`,description="Whether the control plane can serve"
+// +kubebuilder:printcolumn:name="Available",type="string",JSONPath=`.status.conditions[?(@.type=="Available")].status`,description="Whether the control plane can serve requests"
 // +kubebuilder:printcolumn:name="Desired",type="integer",JSONPath=".spec.replicas",description="Desired number of Machines"
 // +kubebuilder:printcolumn:name="Current",type="integer",JSONPath=".status.replicas",description="Number of Machines"
 // +kubebuilder:printcolumn:name="Ready",type="integer",JSONPath=".status.readyReplicas",description="Number of Machines that are ready"

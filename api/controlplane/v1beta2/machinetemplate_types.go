@@ -78,10 +78,10 @@ type FooControlPlaneMachineTemplateDeletionSpec struct {
 // +kubebuilder:validation:MinProperties=1
 type MachineNamingSpec struct {
 	// template is a Go template of a Machine's name. Defaults to
-	// "{{ .fooControlPlane.name }}-{{ .random }}". It may use .cluster.name, .fooControlPlane.name
-	// and .random: five random characters, which it must contain. Functions and control structures
-	// are rejected. A name of more than 63 characters is cut to 58, and five random characters are
-	// appended.
+	// "{{ .fooControlPlane.name }}-{{ .random }}". It can use .cluster.name, .fooControlPlane.name and
+	// .random. It must contain .random, which is five random characters. Functions and control
+	// structures are rejected. A name of more than 63 characters is cut to 58, and five random
+	// characters are appended.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256

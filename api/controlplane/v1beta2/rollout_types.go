@@ -18,7 +18,7 @@ const RollingUpdateStrategyType RolloutStrategyType = "RollingUpdate"
 // FooControlPlaneRolloutSpec says when and how Machines are replaced.
 // +kubebuilder:validation:MinProperties=1
 type FooControlPlaneRolloutSpec struct {
-	// before replaces Machines ahead of an event.
+	// before says ahead of which events, such as the expiry of certificates, Machines are replaced.
 	// +optional
 	Before FooControlPlaneRolloutBeforeSpec `json:"before,omitempty,omitzero"`
 
@@ -58,7 +58,8 @@ type FooControlPlaneRolloutStrategy struct {
 // +kubebuilder:validation:MinProperties=1
 type FooControlPlaneRolloutStrategyRollingUpdate struct {
 	// maxSurge is how many Machines may exist above replicas. With 1, the default, a new Machine is
-	// created before the old one is deleted. With 0, the old one is deleted first.
+	// created before the old one is deleted. With 0, the old one is deleted first, which requires at
+	// least 3 replicas.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="self == 0 || self == 1",message="maxSurge must be 0 or 1 (see kubectl explain foocontrolplanes.spec.rollout.strategy.rollingUpdate.maxSurge)"
 	MaxSurge *intstr.IntOrString `json:"maxSurge,omitempty"`
@@ -67,8 +68,8 @@ type FooControlPlaneRolloutStrategyRollingUpdate struct {
 // FooControlPlaneRemediationSpec says how unhealthy Machines are replaced.
 // +kubebuilder:validation:MinProperties=1
 type FooControlPlaneRemediationSpec struct {
-	// maxRetry is how often the replacement of an unhealthy Machine is itself replaced if it
-	// becomes unhealthy too. Unlimited if not set.
+	// maxRetry is how many times in a row a replacement that becomes unhealthy too is replaced again.
+	// Unlimited if not set.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MaxRetry *int32 `json:"maxRetry,omitempty"`

@@ -19,7 +19,7 @@ const (
 	// HookJobIncompleteReason is the reason of a job that is completed without what the settings ask
 	// for, for example without the final etcd snapshot, because its time ran out.
 	HookJobIncompleteReason = "Incomplete"
-	// HookJobRestingReason is the reason of a job that nobody asks for now, as its message describes.
+	// HookJobRestingReason is the reason of a job that is suspended, as its message describes.
 	HookJobRestingReason = "Resting"
 	// HookJobWaitingReason is the reason of a job that waits for what its message describes.
 	HookJobWaitingReason = "Waiting"

@@ -11,9 +11,9 @@ import (
 
 // FooClusterSpec is the desired state of a FooCluster.
 type FooClusterSpec struct {
-	// controlPlaneEndpoint is the address of the cluster's API server. If it is empty, the
-	// controller creates a load balancer and writes its address here. If the user sets it, the
-	// endpoint is used as it is and no load balancer is created.
+	// controlPlaneEndpoint is the address of the cluster's API server. If it is empty, the controller
+	// creates a load balancer and writes its address here. If the user sets it, the endpoint is used
+	// as is and no load balancer is created.
 	// +optional
 	ControlPlaneEndpoint APIEndpoint `json:"controlPlaneEndpoint,omitempty,omitzero"`
 
@@ -45,16 +45,16 @@ type FooClusterSpec struct {
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=50
 	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) >= 1 && size(key) <= 128 && size(self[key]) <= 256)",message="keys must have 1 to 128 characters, and values at most 256 (see kubectl explain fooclusters.spec.additionalTags)"
-	// +kubebuilder:validation:XValidation:rule="self.all(key, !key.contains('cluster.x-k8s.io/'))",message="keys must not contain cluster.x-k8s.io/, because Foo's own tags do (see kubectl explain fooclusters.spec.additionalTags)"
+	// +kubebuilder:validation:XValidation:rule="self.all(key, !key.contains('cluster.x-k8s.io/'))",message="keys must not contain cluster.x-k8s.io/, which is reserved for Foo's own tags (see kubectl explain fooclusters.spec.additionalTags)"
 	AdditionalTags map[string]string `json:"additionalTags,omitempty"`
 }
 
 // FooClusterLoadBalancer is the load balancer of a cluster's API servers.
 // +kubebuilder:validation:MinProperties=1
 type FooClusterLoadBalancer struct {
-	// port is the TCP port on which the load balancer listens. Defaults to
-	// spec.clusterNetwork.apiServerPort of the Cluster, or 6443. The API servers listen on that
-	// port whatever the load balancer's port is. The field is immutable.
+	// port is the TCP port on which the load balancer listens. Defaults to the port of the API
+	// servers: spec.clusterNetwork.apiServerPort of the Cluster, or 6443. This field does not change
+	// their port. The field is immutable.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535

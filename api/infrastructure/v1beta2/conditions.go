@@ -31,7 +31,7 @@ const (
 	// and the FooCluster is not being deleted. Cluster API mirrors it into the Cluster's
 	// InfrastructureReady condition.
 	FooClusterReadyCondition = clusterv1.ReadyCondition
-	// FooClusterReadyReason says that all is ready.
+	// FooClusterReadyReason says that the FooCluster is ready.
 	FooClusterReadyReason = clusterv1.ReadyReason
 	// FooClusterDeletingReason says that the FooCluster is being deleted.
 	FooClusterDeletingReason = clusterv1.DeletingReason
@@ -55,12 +55,12 @@ const (
 
 // FooCluster's FailureDomainsReady condition and its reasons, besides the cloud's reasons.
 const (
-	// FooClusterFailureDomainsReadyCondition is true while status.failureDomains holds the cloud's
-	// zones.
+	// FooClusterFailureDomainsReadyCondition is true while the cluster's zones are known and at least
+	// one of them is for control planes.
 	FooClusterFailureDomainsReadyCondition = "FailureDomainsReady"
 	// FooClusterFailureDomainsReadyReason says that the zones are known.
 	FooClusterFailureDomainsReadyReason = clusterv1.ReadyReason
-	// FooClusterNoFailureDomainsReason says that the cloud has no zone, or none for control planes.
+	// FooClusterNoFailureDomainsReason says that there is no zone, or none for control planes.
 	FooClusterNoFailureDomainsReason = "NoFailureDomains"
 )
 
@@ -87,10 +87,10 @@ const (
 	// bootstrap did not fail and the FooMachine is not being deleted. Cluster API mirrors it into
 	// the Machine's InfrastructureReady condition.
 	FooMachineReadyCondition = clusterv1.ReadyCondition
-	// FooMachineReadyReason says that all is ready.
+	// FooMachineReadyReason says that the FooMachine is ready.
 	FooMachineReadyReason = clusterv1.ReadyReason
-	// FooMachineReclaimNoticeReason says that the cloud gave notice that it will reclaim the instance,
-	// which is interruptible or whose host is drained; the message says when. The instance works until
+	// FooMachineReclaimNoticeReason says that the cloud will reclaim the instance, because it is
+	// interruptible or its host is being drained; the message says when. The instance works until
 	// then. A pool replaces its instance; other instances are replaced if a MachineHealthCheck checks
 	// the Machine's InfrastructureReady condition.
 	FooMachineReclaimNoticeReason = "ReclaimNotice"
@@ -116,8 +116,8 @@ const (
 	FooMachineWaitingForPoolReason = "WaitingForPool"
 	// FooMachineInstancePendingReason says that the cloud is creating the instance.
 	FooMachineInstancePendingReason = "InstancePending"
-	// FooMachineInstanceStoppedReason says that the instance stopped by itself and will not start
-	// again.
+	// FooMachineInstanceStoppedReason says that the instance has stopped. It does not start again by
+	// itself, but the local cloud can start it, with its disk.
 	FooMachineInstanceStoppedReason = "InstanceStopped"
 	// FooMachineInstanceFailedReason says that the cloud could not create the instance.
 	FooMachineInstanceFailedReason = "InstanceFailed"
@@ -148,7 +148,7 @@ const (
 	// FooMachinePoolReadyCondition is true while the pool is provisioned, all its instances are
 	// ready and the FooMachinePool is not being deleted.
 	FooMachinePoolReadyCondition = clusterv1.ReadyCondition
-	// FooMachinePoolReadyReason says that all is ready.
+	// FooMachinePoolReadyReason says that the FooMachinePool is ready.
 	FooMachinePoolReadyReason = clusterv1.ReadyReason
 	// FooMachinePoolDeletingReason says that the FooMachinePool is being deleted.
 	FooMachinePoolDeletingReason = clusterv1.DeletingReason
@@ -158,7 +158,7 @@ const (
 const (
 	// FooMachinePoolPoolProvisionedCondition is true while the pool in the cloud matches the spec.
 	FooMachinePoolPoolProvisionedCondition = "PoolProvisioned"
-	// FooMachinePoolPoolProvisionedReason says that it matches.
+	// FooMachinePoolPoolProvisionedReason says that the pool matches the spec.
 	FooMachinePoolPoolProvisionedReason = clusterv1.ProvisionedReason
 	// FooMachinePoolWaitingForClusterInfrastructureReason says that the cluster's infrastructure is
 	// not provisioned yet.
@@ -184,7 +184,8 @@ const (
 	FooMachinePoolInstancesReadyCondition = "InstancesReady"
 	// FooMachinePoolInstancesReadyReason says that all instances are ready.
 	FooMachinePoolInstancesReadyReason = clusterv1.ReadyReason
-	// FooMachinePoolInstancesNotReadyReason says that some are not; the message says which.
+	// FooMachinePoolInstancesNotReadyReason says that some instances are not ready; the message says
+	// which.
 	FooMachinePoolInstancesNotReadyReason = clusterv1.NotReadyReason
 	// FooMachinePoolNoInstancesReason says that the pool has no instances and should have none.
 	FooMachinePoolNoInstancesReason = clusterv1.NoReplicasReason
@@ -194,15 +195,15 @@ const (
 const (
 	// FooMachinePoolScalingUpCondition is true while the pool has fewer instances than desired.
 	FooMachinePoolScalingUpCondition = clusterv1.ScalingUpCondition
-	// FooMachinePoolScalingUpReason says that it has fewer.
+	// FooMachinePoolScalingUpReason says that the pool has fewer instances than desired.
 	FooMachinePoolScalingUpReason = clusterv1.ScalingUpReason
-	// FooMachinePoolNotScalingUpReason says that it does not have fewer.
+	// FooMachinePoolNotScalingUpReason says that the pool has enough instances.
 	FooMachinePoolNotScalingUpReason = clusterv1.NotScalingUpReason
 	// FooMachinePoolScalingDownCondition is true while the pool has more instances than desired.
 	FooMachinePoolScalingDownCondition = clusterv1.ScalingDownCondition
-	// FooMachinePoolScalingDownReason says that it has more.
+	// FooMachinePoolScalingDownReason says that the pool has more instances than desired.
 	FooMachinePoolScalingDownReason = clusterv1.ScalingDownReason
-	// FooMachinePoolNotScalingDownReason says that it does not have more.
+	// FooMachinePoolNotScalingDownReason says that the pool does not have too many instances.
 	FooMachinePoolNotScalingDownReason = clusterv1.NotScalingDownReason
 )
 
@@ -229,8 +230,8 @@ const (
 	// FooMachinePoolStalledCondition is true while the pool makes no progress: instances do not
 	// join even after replacements, or the cloud does not create the requested instances.
 	FooMachinePoolStalledCondition = "Stalled"
-	// FooMachinePoolNodesDoNotJoinReason says that they do not join; the message says why the last
-	// of them did not.
+	// FooMachinePoolNodesDoNotJoinReason says that instances do not join; the message says why the
+	// last one did not.
 	FooMachinePoolNodesDoNotJoinReason = "NodesDoNotJoin"
 	// FooMachinePoolNodesNotAvailableReason says that a rollout is waiting for Nodes that joined
 	// but did not become available in time.
@@ -238,8 +239,7 @@ const (
 	// FooMachinePoolMachineDeletionStuckReason says that Machines have been in deletion for too
 	// long; the message names them.
 	FooMachinePoolMachineDeletionStuckReason = "MachineDeletionStuck"
-	// FooMachinePoolNotStalledReason says that the pool makes progress, or that it is too early to
-	// tell.
+	// FooMachinePoolNotStalledReason says that the pool makes progress, or it is too early to tell.
 	FooMachinePoolNotStalledReason = "NotStalled"
 )
 
@@ -250,7 +250,7 @@ const (
 	DeletingCondition = clusterv1.DeletingCondition
 	// DeletingReason says that the object is being deleted.
 	DeletingReason = clusterv1.DeletingReason
-	// NotDeletingReason says that it is not.
+	// NotDeletingReason says that the object is not being deleted.
 	NotDeletingReason = clusterv1.NotDeletingReason
 	// DeletionCompletedReason says that nothing is left in the cloud.
 	DeletionCompletedReason = clusterv1.DeletionCompletedReason

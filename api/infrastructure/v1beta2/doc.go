@@ -1,8 +1,8 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package v1beta2 holds Foo's infrastructure API: FooCluster, FooMachine,
-// FooMachinePool and their templates, with the condition types and reasons that their controllers
+// Package v1beta2 holds Foo's infrastructure API: FooCluster, FooMachine, FooMachinePool and their
+// templates, and FooClusterIdentity, with the condition types and reasons that their controllers
 // set.
 //
 // v1beta2 is the storage version and meets the v1beta2 contracts infra-cluster, infra-machine and

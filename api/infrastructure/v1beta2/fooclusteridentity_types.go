@@ -39,8 +39,8 @@ type FooClusterIdentitySpec struct {
 	// +optional
 	Cloud CloudKind `json:"cloud,omitempty"`
 
-	// endpoint of the cloud: https://host:port, or unix:///path for a socket on the manager's
-	// machine. Of a Kubernetes cluster, it is https://host:port of the API server. It is immutable:
+	// endpoint of the cloud: https://host:port, or unix:///path for a socket on the manager's machine.
+	// For a Kubernetes cluster, it is https://host:port of its API server. The field is immutable:
 	// existing instances would not be found in another cloud.
 	// +required
 	// +kubebuilder:validation:MinLength=1
@@ -48,9 +48,9 @@ type FooClusterIdentitySpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="endpoint is immutable: existing resources would not be found in another cloud; create another FooClusterIdentity (see kubectl explain fooclusteridentities.spec.endpoint)"
 	Endpoint string `json:"endpoint,omitempty"`
 
-	// tenant that owns the token. The cloud rejects requests with the token of another tenant, so
-	// that nothing is created for the wrong tenant, or considered missing because the wrong tenant
-	// was queried. Of a Kubernetes cluster, it is the namespace. It is immutable.
+	// tenant that owns the token. The cloud rejects requests with the token of another tenant, so that
+	// nothing is created for the wrong tenant, or considered missing because the wrong tenant was
+	// queried. For a Kubernetes cluster, it is the namespace. The field is immutable.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -66,10 +66,10 @@ type FooClusterIdentitySpec struct {
 	CABundle []byte `json:"caBundle,omitempty"`
 
 	// credentialsRef names the Secret that holds the tenant's token under the key token. For a
-	// Kubernetes cluster, it is the token of a service account. The type of the Secret
-	// must be infrastructure.cluster.x-k8s.io/foocluster-identity, so that no other Secret can be
-	// used. The identity becomes the owner of the Secret: clusterctl moves both together, and
-	// deleting the identity deletes the Secret. A change of the Secret takes effect at once.
+	// Kubernetes cluster, it is the token of a service account. The type of the Secret must be
+	// infrastructure.cluster.x-k8s.io/foocluster-identity, so that no other Secret can be used. The
+	// identity becomes an owner of the Secret: clusterctl moves both together, and the Secret is
+	// deleted with its last owner. A change to the Secret takes effect at once.
 	// +required
 	CredentialsRef FooClusterIdentitySecretReference `json:"credentialsRef,omitempty,omitzero"`
 
@@ -94,8 +94,8 @@ type FooClusterIdentitySecretReference struct {
 	Name string `json:"name,omitempty"`
 }
 
-// AllowedNamespaces selects namespaces by name or by label. A namespace that either selects is
-// allowed.
+// AllowedNamespaces selects namespaces by name or by label. A namespace is allowed if it is in the
+// list or matches the selector.
 // +kubebuilder:validation:MinProperties=1
 type AllowedNamespaces struct {
 	// list of namespace names.

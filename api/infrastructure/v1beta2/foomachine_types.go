@@ -42,8 +42,8 @@ type FooMachineSpec struct {
 	Interruptible *bool `json:"interruptible,omitempty"`
 
 	// image names a variant of the cloud's default image. The cloud must have this variant for the
-	// Kubernetes version. Defaults to the default image. The condition InstanceProvisioned reports an
-	// unknown name and lists the available ones.
+	// Kubernetes version. If it is not set, the default image is used. The condition
+	// InstanceProvisioned reports an unknown name and lists the available ones.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -61,14 +61,14 @@ type FooMachineSpec struct {
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=50
 	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) >= 1 && size(key) <= 128 && size(self[key]) <= 256)",message="keys must have 1 to 128 characters, and values at most 256 (see kubectl explain foomachines.spec.additionalTags)"
-	// +kubebuilder:validation:XValidation:rule="self.all(key, !key.contains('cluster.x-k8s.io/'))",message="keys must not contain cluster.x-k8s.io/, because Foo's own tags do (see kubectl explain foomachines.spec.additionalTags)"
+	// +kubebuilder:validation:XValidation:rule="self.all(key, !key.contains('cluster.x-k8s.io/'))",message="keys must not contain cluster.x-k8s.io/, which is reserved for Foo's own tags (see kubectl explain foomachines.spec.additionalTags)"
 	AdditionalTags map[string]string `json:"additionalTags,omitempty"`
 }
 
 // RootDisk is the disk of an instance.
 type RootDisk struct {
 	// sizeGiB is the size of the disk in GiB (2^30 bytes). Defaults to what the instance type
-	// specifies. A cloud that cannot limit disks refuses it.
+	// specifies. A cloud that cannot limit disks rejects the field.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=8192

@@ -60,8 +60,8 @@ type FooMachinePoolSpec struct {
 	// +optional
 	Template FooMachinePoolMachineTemplate `json:"template,omitempty,omitzero"`
 
-	// strategy says how instances are replaced and removed. It may change at any time, and a change
-	// alone replaces no instance.
+	// strategy says how instances are replaced and removed. You can change it at any time; changing it
+	// does not replace any instance.
 	// +optional
 	Strategy FooMachinePoolStrategy `json:"strategy,omitempty,omitzero"`
 }
@@ -90,15 +90,15 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.maxSurge) || !(type(self.maxSurge) == int ? self.maxSurge == 0 : self.maxSurge == '0%') || (has(self.maxUnavailable) && !(type(self.maxUnavailable) == int ? self.maxUnavailable == 0 : self.maxUnavailable == '0%'))",message="maxSurge and maxUnavailable must not both be zero, and maxUnavailable is 0 by default: nothing could ever be replaced (see kubectl explain foomachinepools.spec.strategy)"
 type FooMachinePoolStrategy struct {
 	// maxSurge is how many instances the pool may have above its replicas while instances are
-	// replaced: a number, or a percentage of the replicas, rounded up. An instance counts until it
-	// is gone. Defaults to 1.
+	// replaced: a number, or a percentage of the replicas, rounded up. An instance counts until the
+	// cloud begins to delete it. Defaults to 1.
 	// +optional
 	// +kubebuilder:validation:XIntOrString
 	MaxSurge *intstr.IntOrString `json:"maxSurge,omitempty"`
 
-	// maxUnavailable is how many of the replicas may have no available Machine because they are
-	// being replaced: a number, or a percentage of the replicas, rounded down. Defaults to 0. If
-	// both round to zero, it counts as 1.
+	// maxUnavailable is how many replicas may be unavailable while instances are replaced: a number,
+	// or a percentage of the replicas, rounded down. Defaults to 0. If maxSurge and maxUnavailable
+	// both round to zero, maxUnavailable is 1.
 	// +optional
 	// +kubebuilder:validation:XIntOrString
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
@@ -148,8 +148,8 @@ type FooMachinePoolMachineTemplate struct {
 	Interruptible *bool `json:"interruptible,omitempty"`
 
 	// image names a variant of the cloud's default image. The cloud must have this variant for the
-	// Kubernetes version. Defaults to the default image. The condition PoolProvisioned reports an
-	// unknown name and lists the available ones.
+	// Kubernetes version. If it is not set, the default image is used. The condition PoolProvisioned
+	// reports an unknown name and lists the available ones.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -167,7 +167,7 @@ type FooMachinePoolMachineTemplate struct {
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=50
 	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) >= 1 && size(key) <= 128 && size(self[key]) <= 256)",message="keys must have 1 to 128 characters, and values at most 256 (see kubectl explain foomachinepools.spec.template.additionalTags)"
-	// +kubebuilder:validation:XValidation:rule="self.all(key, !key.contains('cluster.x-k8s.io/'))",message="keys must not contain cluster.x-k8s.io/, because Foo's own tags do (see kubectl explain foomachinepools.spec.template.additionalTags)"
+	// +kubebuilder:validation:XValidation:rule="self.all(key, !key.contains('cluster.x-k8s.io/'))",message="keys must not contain cluster.x-k8s.io/, which is reserved for Foo's own tags (see kubectl explain foomachinepools.spec.template.additionalTags)"
 	AdditionalTags map[string]string `json:"additionalTags,omitempty"`
 }
 
@@ -232,8 +232,8 @@ type FooMachinePoolStatus struct {
 	// +kubebuilder:validation:Minimum=0
 	AvailableReplicas *int32 `json:"availableReplicas,omitempty"`
 
-	// failedReplacements counts the instances of the current revision that were replaced because
-	// they did not join. It is cleared once one of them is available.
+	// failedReplacements counts the instances of the current revision that were replaced because they
+	// did not join. It is cleared once an instance of this revision becomes available.
 	// +optional
 	FailedReplacements FailedReplacements `json:"failedReplacements,omitempty,omitzero"`
 
@@ -281,11 +281,11 @@ type FailedReplacements struct {
 	// +kubebuilder:validation:Minimum=1
 	Count int32 `json:"count,omitempty"`
 
-	// lastTime is when the last of them was replaced.
+	// lastTime is when the last failed instance was replaced.
 	// +optional
 	LastTime metav1.Time `json:"lastTime,omitempty,omitzero"`
 
-	// message says why the last of them failed.
+	// message says why the last failed instance did not join.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=10240

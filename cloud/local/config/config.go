@@ -156,7 +156,7 @@ func validateNames(list string, names []string) error {
 			return &cloud.InvalidError{Field: fmt.Sprintf("%s[%d].name", list, i), Value: name, Problem: strings.Join(problems, "; ")}
 		}
 		if slices.Contains(names[:i], name) {
-			return &cloud.InvalidError{Field: fmt.Sprintf("%s[%d].name", list, i), Value: name, Problem: "stands there twice"}
+			return &cloud.InvalidError{Field: fmt.Sprintf("%s[%d].name", list, i), Value: name, Problem: "is a duplicate"}
 		}
 	}
 	return nil
@@ -168,7 +168,7 @@ func (t *InstanceType) validate() error {
 		return &cloud.InvalidError{Field: field + "cpus", Value: fmt.Sprint(t.CPUs), Problem: "must be at least 1"}
 	}
 	if t.Memory.Sign() <= 0 {
-		return &cloud.InvalidError{Field: field + "memory", Value: t.Memory.String(), Problem: "must be more than nothing, for example 2Gi"}
+		return &cloud.InvalidError{Field: field + "memory", Value: t.Memory.String(), Problem: "must be greater than zero, for example 2Gi"}
 	}
 	if !t.Disk.IsZero() && (t.Disk.Value() < cloud.MinDiskBytes || t.Disk.Value() > cloud.MaxDiskBytes) {
 		return &cloud.InvalidError{Field: field + "disk", Value: t.Disk.String(), Problem: "must be 64Mi to 8Ti, for example 20Gi; without it there is no limit"}

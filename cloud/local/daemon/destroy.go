@@ -39,7 +39,7 @@ func Destroy(ctx context.Context, path, runtime string) error {
 	}
 	_, missing := os.Stat(filepath.Join(folder, stateFile))
 	if missing != nil && !neverStarted(folder) {
-		return refuse(fmt.Errorf("%s is no state folder of foocloud: %w; name one with --state-dir", folder, missing))
+		return refuse(fmt.Errorf("%s is not a state folder of foocloud: %w; name one with --state-dir", folder, missing))
 	}
 	locked, err := lock(folder)
 	if err != nil {

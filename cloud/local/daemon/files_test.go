@@ -150,7 +150,7 @@ func TestSockets(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	g.Expect(os.WriteFile(file, nil, 0o600)).To(Succeed())
 	_, err = listenUnix(t.Context(), file)
-	g.Expect(err).To(MatchError(ContainSubstring("is no socket")))
+	g.Expect(err).To(MatchError(ContainSubstring("is not a socket")))
 	_, err = listenUnix(t.Context(), "/"+strings.Repeat("x", maxSocketPath))
 	g.Expect(err).To(MatchError(ContainSubstring("longer than")))
 }

@@ -79,7 +79,7 @@ func checkAgent(ctx context.Context, agent string) error {
 		return ctx.Err()
 	}
 	if err != nil {
-		return fmt.Errorf("the node agent cannot do all it has to on this machine: %s (%w)", strings.TrimSpace(string(output)), err)
+		return fmt.Errorf("this machine lacks something that the node agent needs: %s (%w)", strings.TrimSpace(string(output)), err)
 	}
 	return nil
 }

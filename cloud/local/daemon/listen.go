@@ -107,7 +107,7 @@ func removeStale(ctx context.Context, path string) error {
 		return fmt.Errorf("--listen: %w", err)
 	}
 	if info.Mode().Type() != os.ModeSocket {
-		return fmt.Errorf("--listen: %s exists and is no socket", path)
+		return fmt.Errorf("--listen: %s exists and is not a socket", path)
 	}
 	conn, err := (&net.Dialer{Timeout: probeTimeout}).DialContext(ctx, "unix", path)
 	if err == nil {

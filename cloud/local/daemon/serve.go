@@ -101,7 +101,7 @@ func (c *checked) checkRoot() error {
 		return err
 	}
 	if layer == instance.LayerInMemory {
-		klog.Background().Info("What instances write to their root lies in memory; a state folder on ext4, xfs or btrfs takes it to disk",
+		klog.Background().Info("Instances keep changes to their root in memory; to keep them on disk, use a state folder on ext4, xfs or btrfs",
 			"stateDir", c.StateDir)
 	}
 	return nil
@@ -253,7 +253,7 @@ func (c *checked) answer(ctx context.Context, handler http.Handler, endpoints []
 	if err := web.Shutdown(shutdown); err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("stop serving: %w", err)
 	}
-	klog.Background().Info("Stopped; instances and load balancers run on")
+	klog.Background().Info("Stopped; instances and load balancers keep running")
 	return nil
 }
 

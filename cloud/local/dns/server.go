@@ -52,12 +52,12 @@ type Server struct {
 func Listen(ctx context.Context, options Options) (*Server, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", options.Address.String())
 	if err != nil {
-		return nil, fmt.Errorf("listen for questions for names: %w", err)
+		return nil, fmt.Errorf("listen for DNS queries: %w", err)
 	}
 	packets, err := (&net.ListenConfig{}).ListenPacket(ctx, "udp", listener.Addr().String())
 	if err != nil {
 		_ = listener.Close()
-		return nil, fmt.Errorf("listen for questions for names: %w", err)
+		return nil, fmt.Errorf("listen for DNS queries: %w", err)
 	}
 	s := &Server{options: options, packets: packets, listener: connlimit.New(listener, maxConnections, maxConnectionsEach)}
 	s.forward = newForwarder(options.ResolvConf, options.Address.Addr())
@@ -92,7 +92,7 @@ func (s *Server) Serve(ctx context.Context) error {
 		<-ended
 	}
 	if err != nil && ctx.Err() == nil {
-		return fmt.Errorf("answer questions for names: %w", err)
+		return fmt.Errorf("answer DNS queries: %w", err)
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func (h *host) states(ids []string) []string {
 
 const (
 	runs  = string(cloud.InstanceRunning)
-	waits = string(cloud.InstancePending) + ": waits until other instances have booted"
+	waits = string(cloud.InstancePending) + ": waiting for other instances to finish booting"
 )
 
 func TestOnlySomeInstancesBootAtTheSameTime(t *testing.T) {

@@ -73,7 +73,7 @@ func (e *Engine) createBalancer(c *change, tenant string, spec cloud.LoadBalance
 		return nil, err
 	}
 	record := &store.LoadBalancer{
-		LoadBalancerSpec: spec, ID: id, Tenant: tenant, Address: address, Message: "is being made",
+		LoadBalancerSpec: spec, ID: id, Tenant: tenant, Address: address, Message: "the load balancer is being created",
 	}
 	return record, c.putBalancer(record)
 }
@@ -108,7 +108,7 @@ func (e *Engine) deleteBalancer(c *change, record *store.LoadBalancer) error {
 	}
 	record.Deleting = true
 	record.Ready = false
-	record.Message = "is being deleted"
+	record.Message = "the load balancer is being deleted"
 	return c.putBalancer(record)
 }
 

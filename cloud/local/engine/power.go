@@ -126,9 +126,9 @@ func (s *instanceSupervisor) obey(ctx context.Context, record *store.Instance, w
 	}
 	switch {
 	case err == nil:
-		s.log.Info("Did what a user has ordered", "action", action)
+		s.log.Info("Carried out a user's request", "action", action)
 	case ctx.Err() == nil:
-		s.log.Error(err, "A user's order could not be carried out and is tried again", "action", action)
+		s.log.Error(err, "Failed to carry out a user's request, retrying", "action", action)
 		pause(ctx, woken)
 	}
 }

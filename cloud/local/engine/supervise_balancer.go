@@ -49,7 +49,7 @@ func (s *balancerSupervisor) run(ctx context.Context, woken <-chan struct{}) {
 			err = s.step(ctx, record, backends)
 		}
 		if err != nil && ctx.Err() == nil {
-			s.log.Error(err, "The load balancer is not as it should be, trying again")
+			s.log.Error(err, "Failed to bring the load balancer to its desired state, retrying")
 			s.note(err)
 			pause(ctx, woken)
 			continue

@@ -58,7 +58,7 @@ func (s *instanceSupervisor) strike(ctx context.Context, record *store.Instance,
 	var err error
 	switch {
 	case record.ReclaimAt != nil && !now.Before(*record.ReclaimAt):
-		err = s.take(ctx, record, "the cloud took it back, as announced")
+		err = s.take(ctx, record, "the cloud reclaimed it, as announced")
 	case strike == nil || now.Before(*strike.At):
 		return
 	case strike.Kind == fault.LostInstance:

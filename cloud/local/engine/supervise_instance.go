@@ -124,7 +124,7 @@ func (s *instanceSupervisor) awaitsTurn(ctx context.Context, record *store.Insta
 		return false
 	default:
 	}
-	s.note("waits until other instances have booted")
+	s.note("waiting for other instances to finish booting")
 	select {
 	case <-ctx.Done():
 	case <-woken:
@@ -245,7 +245,7 @@ func (s *instanceSupervisor) watch(ctx context.Context, record *store.Instance, 
 // stays as it is.
 func (s *instanceSupervisor) find(ctx context.Context, record *store.Instance, woken <-chan struct{}) bool {
 	if record.Process == nil {
-		s.stopped(ctx, "no process is known", woken)
+		s.stopped(ctx, "its process is unknown", woken)
 		return false
 	}
 	machine, err := s.engine.options.Machines.Find(s.id, *record.Process)
@@ -260,7 +260,7 @@ func (s *instanceSupervisor) find(ctx context.Context, record *store.Instance, w
 	case !record.Process.SameBoot():
 		s.again(ctx, "the host was restarted", woken)
 	default:
-		s.stopped(ctx, "ended while foocloud did not run", woken)
+		s.stopped(ctx, "it ended while foocloud was not running", woken)
 	}
 	return false
 }

@@ -144,7 +144,7 @@ func oneOf(field, value string, allowed []string) error {
 	if slices.Contains(allowed, value) {
 		return nil
 	}
-	return &cloud.InvalidError{Field: field, Value: value, Problem: "is not one that there is", Allowed: allowed}
+	return &cloud.InvalidError{Field: field, Value: value, Problem: "is unknown", Allowed: allowed}
 }
 
 func (s *Spec) checkZone(zones []string) error {
@@ -197,7 +197,7 @@ func (s *Spec) checkChance() error {
 	}
 	if !(s.Probability > 0 && s.Probability <= 1) {
 		return &cloud.InvalidError{
-			Field: fieldProbability, Value: number(s.Probability), Problem: "is no probability", Allowed: []string{"more than 0, at most 1"},
+			Field: fieldProbability, Value: number(s.Probability), Problem: "is not a probability", Allowed: []string{"more than 0, at most 1"},
 		}
 	}
 	if s.Count < 0 {

@@ -146,12 +146,12 @@ var _ = Describe("the copy-on-write root", func() {
 		Expect(made.Bootstrap).To(Equal(cloud.Bootstrap{State: cloud.BootstrapSucceeded}))
 		Expect(m.path("/usr/bin/env")).To(BeAnExistingFile(), "what the instance deletes stays on the machine")
 		if note == "" {
-			Expect(output.String()).NotTo(ContainSubstring("lies in memory"))
+			Expect(output.String()).NotTo(ContainSubstring("keep changes to their root in memory"))
 		} else {
 			Expect(output.String()).To(ContainSubstring(note))
 		}
 	},
 		Entry("over a root that is an overlay, with the state folder on tmpfs", stacked(0), ""),
-		Entry("with the state folder on an overlay, in memory", "mkdir lower; "+strings.TrimSuffix(fmt.Sprintf(overlay, "state", "lower"), "; "), "lies in memory"),
+		Entry("with the state folder on an overlay, in memory", "mkdir lower; "+strings.TrimSuffix(fmt.Sprintf(overlay, "state", "lower"), "; "), "keep changes to their root in memory"),
 	)
 })

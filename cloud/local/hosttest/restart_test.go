@@ -32,7 +32,7 @@ var _ = Describe("daemon", func() {
 			Expect(syscall.Kill(dead, syscall.SIGKILL)).To(Succeed())
 			Eventually(func() error { return syscall.Kill(dead, 0) }, soon).Should(MatchError(syscall.ESRCH), "the kernel ends it in its own time")
 			d.start()
-			Expect(d.awaitState(ctx, lost.ID, cloud.InstanceStopped).Message).To(ContainSubstring("did not run"))
+			Expect(d.awaitState(ctx, lost.ID, cloud.InstanceStopped).Message).To(ContainSubstring("was not running"))
 			now, err := d.client.GetInstance(ctx, kept.ID)
 			Expect(err).NotTo(HaveOccurred())
 			Expect(now).To(Equal(kept), "nothing of it changed")

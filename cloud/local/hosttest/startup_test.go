@@ -53,7 +53,7 @@ var _ = Describe("start", func() {
 		}
 		output, err := check("exit 0").CombinedOutput()
 		Expect(err).NotTo(HaveOccurred(), string(output))
-		Expect(refusal(check("echo no nftables; exit 1"))).To(ContainSubstring("node agent cannot do all it has to on this machine: no nftables"))
+		Expect(refusal(check("echo no nftables; exit 1"))).To(ContainSubstring("this machine lacks something that the node agent needs: no nftables"))
 		Expect(refusal(exec.Command(programs.foocloud, "check", "--state-dir", d.state, "--system-dir", programs.system, "--agent", "/no/agent"))).To(ContainSubstring("--agent"))
 		misconfigured := check("exit 0")
 		misconfigured.Args = append(misconfigured.Args, "--config", "/does/not/exist")
@@ -118,7 +118,7 @@ var _ = Describe("start", func() {
 		Expect(d.state).NotTo(BeADirectory())
 
 		Expect(os.MkdirAll(filepath.Join(d.state, "photos"), 0o700)).To(Succeed())
-		Expect(refusal(destroy)).To(ContainSubstring("is no state folder of foocloud"))
+		Expect(refusal(destroy)).To(ContainSubstring("is not a state folder of foocloud"))
 		Expect(filepath.Join(d.state, "photos")).To(BeADirectory(), "what is of others stays")
 	})
 

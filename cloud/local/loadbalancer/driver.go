@@ -123,7 +123,7 @@ func (s *started) listen(commit engine.Commit) error {
 	}
 	_, err := s.control.WriteString(goAhead)
 	if err = errors.Join(err, s.control.Close()); err != nil {
-		return fmt.Errorf("let the load balancer go on: %w", err)
+		return fmt.Errorf("let the load balancer continue: %w", err)
 	}
 	if err := s.status.SetReadDeadline(time.Now().Add(startTimeout)); err != nil {
 		return fmt.Errorf("limit the start: %w", err)

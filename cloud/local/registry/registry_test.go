@@ -445,7 +445,7 @@ func TestRegistriesThatDoNotAnswer(t *testing.T) {
 		web.Close()
 		response, text = w.do(http.MethodGet, "/v2/far/app/manifests/1?ns="+host)
 		w.Expect(response.StatusCode).To(Equal(http.StatusBadGateway), "nobody listens there any more")
-		w.Expect(text).To(And(ContainSubstring("UNAVAILABLE"), ContainSubstring("cannot be had from elsewhere")))
+		w.Expect(text).To(And(ContainSubstring("UNAVAILABLE"), ContainSubstring("cannot be fetched from its registry")))
 	}
 }
 

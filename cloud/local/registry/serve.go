@@ -51,7 +51,7 @@ func (r *Registry) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	}
 	if request.Method != http.MethodGet && request.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		refuse(w, http.StatusMethodNotAllowed, "UNSUPPORTED", "this registry is only read; `foocloud image load` adds images")
+		refuse(w, http.StatusMethodNotAllowed, "UNSUPPORTED", "this registry is read-only; add images with `foocloud image load`")
 		return
 	}
 	if request.URL.Path == root {
@@ -71,7 +71,7 @@ func (r *Registry) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		if errors.Is(err, errNotThere) {
 			status, code = http.StatusNotFound, "MANIFEST_UNKNOWN"
 		}
-		refuse(w, status, code, "it was not loaded into the cloud, and cannot be had from elsewhere: "+err.Error())
+		refuse(w, status, code, "it was not loaded into the cloud, and cannot be fetched from its registry: "+err.Error())
 	}
 }
 
@@ -114,6 +114,6 @@ func refuse(w http.ResponseWriter, status int, code, message string) {
 	w.WriteHeader(status)
 	body := map[string]any{"errors": []map[string]string{{"code": code, "message": message}}}
 	if err := json.NewEncoder(w).Encode(body); err != nil {
-		klog.Background().V(1).Info("Caller went before it had its answer", "reason", err.Error())
+		klog.Background().V(1).Info("Caller disconnected before the answer was sent", "reason", err.Error())
 	}
 }

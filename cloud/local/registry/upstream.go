@@ -96,7 +96,7 @@ func secure(next *http.Request, before []*http.Request) error {
 		return fmt.Errorf("it redirects to %s without encryption: %w", next.URL.Host, errNotThere)
 	}
 	if len(before) >= maxRedirects {
-		return errors.New("it redirects again and again")
+		return errors.New("it redirects too many times")
 	}
 	return nil
 }

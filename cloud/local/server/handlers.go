@@ -32,7 +32,7 @@ func getTenant(c *caller, w http.ResponseWriter) {
 func sendText(w http.ResponseWriter, kind string, text []byte) {
 	w.Header().Set("Content-Type", kind)
 	if _, err := w.Write(text); err != nil {
-		klog.Background().V(1).Info("Caller went before it had its answer", "reason", err.Error())
+		klog.Background().V(1).Info("Caller disconnected before the answer was sent", "reason", err.Error())
 	}
 }
 
@@ -215,13 +215,13 @@ func parseLog(values url.Values) (engine.Log, error) {
 	if tail := values.Get(api.ParameterTail); tail != "" {
 		lines, err := strconv.Atoi(tail)
 		if err != nil || lines < 0 || lines > maxTail {
-			return log, invalid(api.ParameterTail, "is no number of lines that is allowed", fmt.Sprint("0 to ", maxTail))
+			return log, invalid(api.ParameterTail, "is not an allowed number of lines", fmt.Sprint("0 to ", maxTail))
 		}
 		log.Tail = &lines
 	}
 	if since := values.Get(api.ParameterSince); since != "" {
 		if log.Since, err = time.Parse(time.RFC3339, since); err != nil {
-			return log, invalid(api.ParameterSince, "is no time in RFC 3339 format")
+			return log, invalid(api.ParameterSince, "is not a time in RFC 3339 format")
 		}
 	}
 	return log, nil

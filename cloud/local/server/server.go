@@ -249,7 +249,7 @@ func unknown(w http.ResponseWriter, r *http.Request) {
 
 func send(w http.ResponseWriter, status int, body any) {
 	if err := api.Send(w, status, body); err != nil {
-		klog.Background().V(1).Info("Caller went before it had its answer", "reason", err.Error())
+		klog.Background().V(1).Info("Caller disconnected before the answer was sent", "reason", err.Error())
 	}
 }
 
@@ -263,7 +263,7 @@ func receive[T any](r *http.Request) (T, error) {
 		return body, &cloud.InvalidError{Field: "body", Value: "…", Problem: fmt.Sprintf("is larger than %d bytes", tooLarge.Limit)}
 	}
 	if err != nil {
-		return body, &cloud.InvalidError{Field: "body", Value: "…", Problem: "is not what the API wants: " + err.Error()}
+		return body, &cloud.InvalidError{Field: "body", Value: "…", Problem: "is not a valid request: " + err.Error()}
 	}
 	return body, nil
 }

@@ -44,10 +44,10 @@ func (s State) EtcdProblem(except Machine) string {
 // EtcdUnknown says why nothing is known about etcd; empty if something is.
 func (s State) EtcdUnknown() string {
 	if s.Etcd.Problem != "" {
-		return "etcd could not be asked: " + s.Etcd.Problem
+		return "etcd could not be queried: " + s.Etcd.Problem
 	}
 	if len(s.Etcd.Members) == 0 {
-		return "etcd could not be asked"
+		return "etcd could not be queried"
 	}
 	return ""
 }
@@ -218,7 +218,7 @@ func (s State) keptToServe(machine Machine) Problem {
 	case s.WorkloadProblem != "":
 		return Problem{ReasonWorkloadUnknown, s.WorkloadProblem}
 	case machine.Joined() && !slices.ContainsFunc(s.Machines, others):
-		return Problem{ReasonMachinesNotHealthy, "on no other Machine are all components healthy"}
+		return Problem{ReasonMachinesNotHealthy, "no other Machine has only healthy components"}
 	case s.EtcdManaged && s.EtcdUnknown() != "":
 		return Problem{ReasonEtcdNotHealthy, s.EtcdUnknown()}
 	}
@@ -244,7 +244,7 @@ func (s State) membersOf(machine Machine) []Member {
 func (s State) withdrawal(leaving Member) (EtcdChange, string) {
 	rest := s.votes(func(member Member) bool { return member.ID != leaving.ID })
 	if rest.Healthy < rest.Quorum() {
-		return EtcdChange{}, fmt.Sprintf("without %s, %d of %d voting members would be healthy, and %d are needed",
+		return EtcdChange{}, fmt.Sprintf("without %s, only %d of %d voting members would be healthy, but quorum needs %d",
 			leaving, rest.Healthy, rest.Voters, rest.Quorum())
 	}
 	return EtcdChange{Leaving: leaving, Via: rest.best, MoveLeader: s.Etcd.Leader == leaving.ID}, ""
@@ -330,7 +330,7 @@ func (s State) QuorumProblem() string {
 		return problem
 	}
 	if all := s.Votes(); all.Healthy < all.Quorum() {
-		return fmt.Sprintf("%d of %d voting members of etcd are healthy, and %d are needed", all.Healthy, all.Voters, all.Quorum())
+		return fmt.Sprintf("only %d of %d voting etcd members are healthy, but quorum needs %d", all.Healthy, all.Voters, all.Quorum())
 	}
 	return ""
 }

@@ -185,7 +185,7 @@ func planDeletion(s State) Decision {
 func adopt(s State) (Decision, bool) {
 	switch {
 	case len(s.Foreign) > 0:
-		return wait(ReasonForeignMachines, "the cluster has control plane Machines of another owner: %s; nothing happens until they are gone",
+		return wait(ReasonForeignMachines, "the cluster has control plane Machines that belong to another owner: %s; the FooControlPlane does nothing until they are gone",
 			strings.Join(s.Foreign, ", ")), true
 	case len(s.Adoptable) > 0:
 		return Decision{Action: ActionAdopt, Reason: ReasonAdopting, Message: "adopting Machines " + strings.Join(s.Adoptable, ", ")}, true
@@ -233,7 +233,7 @@ func initialize(s State) (Decision, bool) {
 func planFirst(s State) Decision {
 	if s.Initialized {
 		return wait(ReasonMachinesLost, "the control plane was initialized, but none of its Machines is left, and a new one could not join; "+
-			"restore the cluster from a backup, or delete and create it again")
+			"restore the cluster from a backup, or delete it and create it again")
 	}
 	if !s.PlacementKnown {
 		return wait(ReasonWaitingForInfrastructure, "waiting for the infrastructure cluster to name the control plane's endpoint and its failure domains")

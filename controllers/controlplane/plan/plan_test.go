@@ -47,7 +47,7 @@ func desired(replicas int) func(*State) { return func(s *State) { s.Desired = re
 
 func fresh(s *State) {
 	s.Initialized, s.ClusterInitialized = false, false
-	s.WorkloadProblem = "the workload cluster is not there yet"
+	s.WorkloadProblem = "the workload cluster does not exist yet"
 }
 
 func unjoined(s *State) { s.Machines[0].Node, s.Etcd = "", Etcd{} }
@@ -89,8 +89,8 @@ func TestPlan(t *testing.T) {
 		"only the user gives up a first Machine whose infrastructure is up": {
 			state:  with(settled("a"), fresh, unjoined, outdated, func(s *State) { s.Machines[0].ProvisionedSince = time.Now() }),
 			action: ActionWait, reason: ReasonWaitingForInitialization,
-			message: "waiting for Machine a to initialize the control plane, though it is out of date: Version v1.36.30, v1.36.3 required; " +
-				"if nothing of its cluster is needed, delete the Machine, and another one is made",
+			message: "waiting for Machine a to initialize the control plane, although it is out of date: Version v1.36.30, v1.36.3 required; " +
+				"if you do not need its cluster, delete the Machine, and another one is created",
 		},
 		"a first Machine is not given up while no other can be created": {
 			state:  with(settled("a"), fresh, unjoined, outdated, func(s *State) { s.TemplateProblem = "no such template" }),
@@ -138,7 +138,7 @@ func TestPlan(t *testing.T) {
 		"scale down": {state: with(settled("a", "b", "c"), desired(1)), action: ActionDelete, reason: ReasonScalingDown},
 		"scale down prefers the Node that is not ready": {
 			state:  with(settled("a", "b", "c"), desired(1), func(s *State) { s.Machines[1].NodeNotReady = true }),
-			action: ActionDelete, reason: ReasonScalingDown, message: "deleting Machine b, 2 of 3 stay",
+			action: ActionDelete, reason: ReasonScalingDown, message: "deleting Machine b; 2 of 3 Machines remain",
 		},
 		"no scale down while two are unhealthy": {
 			state: with(settled("a", "b", "c"), desired(1), func(s *State) {

@@ -191,7 +191,7 @@ func (s State) nobodyElse(machine Machine) Decision {
 	}
 	works := func(m Machine) bool { return m.Name != machine.Name && !m.Deleting && m.works() }
 	if !slices.ContainsFunc(s.Machines, works) {
-		return cannot(machine, "Machine %s is kept: on no other Machine are all components healthy, so that no replacement could join", machine.Name)
+		return cannot(machine, "Machine %s is kept: no other Machine has only healthy components, so a replacement could not join", machine.Name)
 	}
 	return Decision{}
 }

@@ -45,8 +45,8 @@ func (s State) abandonFirst(first Machine) Decision {
 		return wait(problem.Reason, "%s", problem.Message)
 	}
 	if slices.ContainsFunc(s.Machines, func(m Machine) bool { return m.provisioned() || m.Joined() }) {
-		return wait(ReasonWaitingForInitialization, "waiting for Machine %s to initialize the control plane, though it is out of date: %s; "+
-			"if nothing of its cluster is needed, delete the Machine, and another one is made", first.Name, first.Outdated[0].Text)
+		return wait(ReasonWaitingForInitialization, "waiting for Machine %s to initialize the control plane, although it is out of date: %s; "+
+			"if you do not need its cluster, delete the Machine, and another one is created", first.Name, first.Outdated[0].Text)
 	}
 	return giveUp(first)
 }
@@ -101,8 +101,8 @@ func (s State) goesBroken(machine Machine) bool {
 // Hold waits for the user, because only this program finds the Machines out of date.
 func (s State) Hold() Decision {
 	return wait(controlplanev1.RolloutHeldReason,
-		"the Machines are out of date though neither the spec nor a template of the FooControlPlane was changed since they were made, "+
-			"as after an update of the manager; to replace them, set the annotation %s: %q on the FooControlPlane",
+		"the Machines are out of date although neither the spec nor the template of the FooControlPlane has changed since they were created, "+
+			"for example because the manager was upgraded; to replace them, annotate the FooControlPlane with %s: %q",
 		controlplanev1.ConfirmRolloutAnnotation, s.Digest)
 }
 
@@ -120,7 +120,7 @@ func (s State) versionProblem() string {
 		}
 		switch {
 		case wanted.LT(version):
-			return fmt.Sprintf("spec.version %s is refused: Machine %s is part of the control plane with %s, and a control plane cannot go back to an older version; "+
+			return fmt.Sprintf("spec.version %s is refused: Machine %s has joined with %s, and a control plane cannot be downgraded; "+
 				"set spec.version to %s or newer", s.Version, machine.Name, machine.Version, machine.Version)
 		case controlplanerules.SkipsMinor(wanted, version):
 			return fmt.Sprintf("spec.version %s is refused: it is more than one minor version above %s, which Machine %s has; "+

@@ -39,7 +39,7 @@ func (s State) create(reason string) Decision {
 		Message: fmt.Sprintf("creating Machine %d of %d", len(s.Machines)+1, s.Target()),
 	}
 	if s.Remediation != nil {
-		next.Message = fmt.Sprintf("creating Machine %d of %d, in place of %s", len(s.Machines)+1, s.Target(), s.Remediation.Machine)
+		next.Message = fmt.Sprintf("creating Machine %d of %d to replace %s", len(s.Machines)+1, s.Target(), s.Remediation.Machine)
 	}
 	return next
 }
@@ -59,7 +59,7 @@ func (s State) remove(victim Machine, reason string) Decision {
 	}
 	return Decision{
 		Action: ActionDelete, Reason: reason, Machine: victim.Name, Etcd: change,
-		Message: fmt.Sprintf("deleting Machine %s, %d of %d stay", victim.Name, len(s.Machines)-1, len(s.Machines)),
+		Message: fmt.Sprintf("deleting Machine %s; %d of %d Machines remain", victim.Name, len(s.Machines)-1, len(s.Machines)),
 	}
 }
 

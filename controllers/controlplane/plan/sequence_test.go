@@ -178,7 +178,7 @@ func TestGoingBackIsRefusedOnceTheNewMachineHasJoined(t *testing.T) {
 	w.version = testVersion
 	next := Decide(w.state())
 	g.Expect(next.Reason).To(Equal(ReasonVersionRefused))
-	g.Expect(next.Message).To(ContainSubstring("Machine m4 is part of the control plane with v1.37.0"))
+	g.Expect(next.Message).To(ContainSubstring("Machine m4 has joined with v1.37.0"))
 }
 
 func TestARolloutWaitsForABrokenMachineToRecover(t *testing.T) {
@@ -267,10 +267,10 @@ func TestRemediationSaysWhyNot(t *testing.T) {
 		"only one":                         {with(settled("a"), flag("a")), "CannotBeRemediated", "it is the only one, and the cluster's state would be lost"},
 		"only one, external etcd":          {with(settled("a"), flag("a"), external), "CannotBeRemediated", "no replacement could join"},
 		"external etcd":                    {with(settled("a", "b", "c"), flag("a"), external), ReasonRemediating, "to replace it"},
-		"quorum":                           {with(settled("a", "b", "c"), flag("a"), sick), "CannotBeRemediated", "1 of 2 voting members would be healthy, and 2 are needed"},
+		"quorum":                           {with(settled("a", "b", "c"), flag("a"), sick), "CannotBeRemediated", "only 1 of 2 voting members would be healthy, but quorum needs 2"},
 		"etcd keeps quorum":                {with(settled("a", "b", "c"), flag("a"), crippled), ReasonRemediating, "deleting Machine a"},
 		"health unknown":                   {with(settled("a", "b", "c"), flag("a"), func(s *State) { s.WorkloadProblem = "no answer" }), "RemediationDeferred", "no answer"},
-		"etcd unknown":                     {with(settled("a", "b", "c"), flag("a"), func(s *State) { s.Etcd.Members = nil }), "RemediationDeferred", "etcd could not be asked"},
+		"etcd unknown":                     {with(settled("a", "b", "c"), flag("a"), func(s *State) { s.Etcd.Members = nil }), "RemediationDeferred", "etcd could not be queried"},
 		"a learner":                        {with(settled("a", "b", "c"), flag("a"), func(s *State) { s.Etcd.Members[2].Learner = true }), "RemediationDeferred", "c is a learner"},
 		"another Machine is joining":       {with(settled("a", "b", "c"), flag("a"), func(s *State) { s.Machines[2].Node = "" }), "RemediationDeferred", "until Machine c has joined"},
 		"another Machine is being deleted": {with(settled("a", "b", "c"), flag("a"), func(s *State) { s.Machines[2].Deleting = true }), ReasonWaitingForMachineDeletion, "Machine c"},

@@ -76,7 +76,7 @@ type Etcd struct {
 	Members []Member
 	// Leader is the ID of the leading member.
 	Leader uint64
-	// Problem says why etcd could not be asked; empty if it could.
+	// Problem says why etcd could not be queried; empty if it could.
 	Problem string
 }
 

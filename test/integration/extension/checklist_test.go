@@ -96,10 +96,10 @@ var _ = Describe("Every lifecycle hook", func() {
 			call := func(given map[string]string) answer {
 				return newCaller().call(ctx, replicas[0], hook, requests(cluster, given)[hook])
 			}
-			Expect(call(map[string]string{"smokeChecks": "yes"}).CommonRetryResponse).To(Equal(failure(`setting smokeChecks of the ExtensionConfig is "yes", want Enabled or Disabled`)))
+			Expect(call(map[string]string{"smokeChecks": "yes"}).CommonRetryResponse).To(Equal(failure(`setting smokeChecks of the ExtensionConfig is "yes", but must be Enabled or Disabled`)))
 			Expect(call(map[string]string{"labour": "Enabled"}).CommonRetryResponse).To(And(
 				HaveField("Status", runtimehooksv1.ResponseStatusFailure),
-				HaveField("Message", HavePrefix(`the ExtensionConfig has unknown settings: "labour"; want only addons, `))))
+				HaveField("Message", HavePrefix(`the ExtensionConfig has unknown settings: "labour"; known settings are addons, `))))
 		})
 
 		It(hook+" continues as soon as its settings are corrected", func(ctx SpecContext) {
@@ -122,7 +122,7 @@ var _ = Describe("Every lifecycle hook", func() {
 			cluster.Annotations[hooks.SkipAnnotation] = "Other"
 			if hook != hooks.AfterControlPlaneInitialized {
 				Eventually(func() answer { return newCaller().call(ctx, replicas[0], hook, requests(cluster, on)[hook]) }).
-					Should(HaveField("Message", HavePrefix("waits for the test (the annotation foo.cluster.x-k8s.io/skip-hooks names Other, want only BeforeClusterCreate, ")))
+					Should(HaveField("Message", HavePrefix("waits for the test (the annotation foo.cluster.x-k8s.io/skip-hooks names Other; known hooks are BeforeClusterCreate, ")))
 			}
 		})
 	}

@@ -118,7 +118,7 @@ var _ = Describe("One manager with both kinds of cloud", Ordered, func() {
 		Eventually(func(g Gomega) {
 			outer.setToken(ctx, string(outer.secret.Data[infrav1.FooClusterIdentityTokenKey])+" ")
 			g.Expect(outer.ready(ctx)(g)).To(And(
-				HavePrefix("False "+infrav1.CloudUnauthorizedReason), ContainSubstring("the token does not permit to get pods, list pods, watch pods, create pods")))
+				HavePrefix("False "+infrav1.CloudUnauthorizedReason), ContainSubstring("the token is not allowed to: get pods, list pods, watch pods, create pods")))
 		}).Should(Succeed())
 		Consistently(func() []corev1.Pod { return pods(ctx) }, "1s").Should(HaveLen(1), "what cannot be read is not gone")
 

@@ -97,7 +97,7 @@ func unwiseIdentityRef(ctx context.Context, reader client.Reader, cluster *infra
 	case err != nil:
 		return field.ErrorList{field.Invalid(path, name, "could not determine whether it allows the namespace: "+err.Error())}
 	case !allowed:
-		return field.ErrorList{field.Invalid(path, name, fmt.Sprintf("FooClusterIdentity %s does not allow namespace %s, so nothing will be ordered from the cloud "+
+		return field.ErrorList{field.Invalid(path, name, fmt.Sprintf("FooClusterIdentity %s does not allow namespace %s, so nothing will be created in the cloud "+
 			"until it does; see its spec.allowedNamespaces", name, cluster.Namespace))}
 	}
 	return nil

@@ -103,7 +103,7 @@ func TestIdentitiesOfFooClusters(t *testing.T) {
 	}
 	warnings, err := rules.ValidateCreate(t.Context(), cluster("elsewhere", "red"))
 	g.Expect(err).NotTo(HaveOccurred(), "a move would end half-way: it makes its namespace without labels")
-	g.Expect(warnings).To(ConsistOf("spec.identityRef.name is red: FooClusterIdentity red does not allow namespace elsewhere, so nothing will be ordered from the cloud " +
+	g.Expect(warnings).To(ConsistOf("spec.identityRef.name is red: FooClusterIdentity red does not allow namespace elsewhere, so nothing will be created in the cloud " +
 		"until it does; see its spec.allowedNamespaces (see kubectl explain fooclusters.spec.identityRef.name)"))
 
 	_, err = rules.ValidateUpdate(t.Context(), cluster("team-red", "red"), cluster("team-red", "blue"))
