@@ -88,7 +88,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		},
 	}
 	if err := mgr.GetFieldIndexer().IndexField(ctx, secretMetadata(), ownerIndex, owners); err != nil {
-		return fmt.Errorf("index Secrets by their identity: %w", err)
+		return fmt.Errorf("indexing Secrets by their identity: %w", err)
 	}
 	log := ctrl.LoggerFrom(ctx).WithValues("controller", controllerName)
 	return ctrl.NewControllerManagedBy(mgr).

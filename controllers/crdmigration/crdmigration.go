@@ -39,7 +39,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, skip []crdmigrator.
 	}
 	// Use one worker, so migrating many objects leaves the API server time for others.
 	if err := migrator.SetupWithManager(ctx, mgr, controller.Options{MaxConcurrentReconciles: 1}); err != nil {
-		return fmt.Errorf("CRD migrator: %w", err)
+		return fmt.Errorf("setting up the CRD migrator: %w", err)
 	}
 	return nil
 }

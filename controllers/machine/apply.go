@@ -98,7 +98,7 @@ func (r *reconciler) userData(ctx context.Context, key types.NamespacedName) ([]
 	}
 	if err != nil {
 		wait.message = fmt.Sprintf("the Secret %s with the bootstrap data cannot be read", key)
-		return nil, wait, fmt.Errorf("get the Secret %s with the bootstrap data: %w", key, err)
+		return nil, wait, fmt.Errorf("getting the Secret %s with the bootstrap data: %w", key, err)
 	}
 	if len(secret.Data["value"]) == 0 {
 		wait.message = fmt.Sprintf("the Secret %s has no bootstrap data under the key value", key)

@@ -66,7 +66,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	}
 	clusterToMachines, err := util.ClusterToTypedObjectsMapper(r.client, &infrav1.FooMachineList{}, mgr.GetScheme())
 	if err != nil {
-		return fmt.Errorf("map Clusters to FooMachines: %w", err)
+		return fmt.Errorf("mapping Clusters to FooMachines: %w", err)
 	}
 	machineToFooMachine := util.MachineToInfrastructureMapFunc(infrav1.GroupVersion.WithKind("FooMachine"))
 	log := ctrl.LoggerFrom(ctx).WithValues("controller", controllerName)
@@ -149,7 +149,7 @@ func (r *reconciler) decide(ctx context.Context, c cloud.Instances, s *state) (d
 	}
 	now := &infrav1.FooMachine{}
 	if err := r.live.Get(ctx, client.ObjectKeyFromObject(s.fooMachine), now); err != nil {
-		return decision{}, fmt.Errorf("get FooMachine %s before its instance is ordered: %w", s.fooMachine.Name, err)
+		return decision{}, fmt.Errorf("getting FooMachine %s before its instance is created: %w", s.fooMachine.Name, err)
 	}
 	s.fooMachine.Spec.ProviderID = now.Spec.ProviderID
 	observe(ctx, c, s)

@@ -81,7 +81,7 @@ func (r *reconciler) ensurePool(ctx context.Context, s *scope, p plan) error {
 			Namespace: s.pool.Namespace, Name: ptr.Deref(s.machinePool.Spec.Template.Spec.Bootstrap.DataSecretName, ""),
 		}
 		if err := r.live.Get(ctx, key, secret); err != nil {
-			return fmt.Errorf("get the Secret %s with the bootstrap data: %w", key, err)
+			return fmt.Errorf("getting the Secret %s with the bootstrap data: %w", key, err)
 		}
 		if read := readBootstrap(secret); read.version == s.bootstrap.version {
 			s.bootstrap = read
@@ -136,7 +136,7 @@ func (s *scope) seenVersion() string {
 func (r *reconciler) propagate(ctx context.Context, a application) error {
 	err := r.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(a.object), client.ForceOwnership, client.FieldOwner(a.manager))
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-		return fmt.Errorf("apply the pool's settings to %s %s: %w", a.object.GetKind(), a.object.GetName(), err)
+		return fmt.Errorf("applying the pool's settings to %s %s: %w", a.object.GetKind(), a.object.GetName(), err)
 	}
 	return nil
 }
@@ -169,7 +169,7 @@ func (r *reconciler) createFooMachine(ctx context.Context, s *scope, instance cl
 		fooMachine.Spec.Interruptible = ptr.To(true)
 	}
 	if err := r.client.Create(ctx, fooMachine); err != nil && !apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("create FooMachine %s for its instance: %w", instance.Hostname, err)
+		return fmt.Errorf("creating FooMachine %s for its instance: %w", instance.Hostname, err)
 	}
 	return nil
 }
@@ -184,7 +184,7 @@ func (r *reconciler) deleteMember(ctx context.Context, s *scope, v victim) error
 	uid := object.GetUID()
 	err := r.client.Delete(ctx, object, client.Preconditions{UID: &uid})
 	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("delete %T %s of the pool: %w", object, v.name, err)
+		return fmt.Errorf("deleting %T %s of the pool: %w", object, v.name, err)
 	}
 	r.memories.expectDeletion(s.pool, uid)
 	ctrl.LoggerFrom(ctx).Info("Removing a Machine of the pool", "Machine", klog.KRef(s.pool.Namespace, v.name), "cause", v.why)
@@ -197,7 +197,7 @@ func (r *reconciler) adoptReplicas(ctx context.Context, s *scope, replicas int32
 	s.machinePool.Spec.Replicas = &replicas
 	if err := r.client.Patch(ctx, s.machinePool, client.MergeFrom(before)); err != nil {
 		key := types.NamespacedName{Namespace: before.Namespace, Name: before.Name}
-		return fmt.Errorf("set the replicas of MachinePool %s to the size of its pool: %w", key, err)
+		return fmt.Errorf("setting the replicas of MachinePool %s to the size of its pool: %w", key, err)
 	}
 	return nil
 }

@@ -79,7 +79,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	}
 	clusterToPools, err := util.ClusterToTypedObjectsMapper(r.client, &infrav1.FooMachinePoolList{}, mgr.GetScheme())
 	if err != nil {
-		return fmt.Errorf("map Clusters to FooMachinePools: %w", err)
+		return fmt.Errorf("mapping Clusters to FooMachinePools: %w", err)
 	}
 	machinePoolToPool := util.MachinePoolToInfrastructureMapFunc(ctx, infrav1.GroupVersion.WithKind(poolKind))
 	log := ctrl.LoggerFrom(ctx).WithValues("controller", controllerName)
@@ -185,7 +185,7 @@ func (r *reconciler) write(ctx context.Context, s *scope, refused error) (ctrl.R
 		}
 	}
 	if err := s.report.Change(ctx, spec); err != nil {
-		err = report.IgnoreGone(fmt.Errorf("write the provider IDs of the pool: %w", err), s.pool)
+		err = report.IgnoreGone(fmt.Errorf("writing the provider IDs of the pool: %w", err), s.pool)
 		return ctrl.Result{}, kerrors.NewAggregate([]error{err, failed})
 	}
 	setStatus(s)

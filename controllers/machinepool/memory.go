@@ -78,7 +78,7 @@ func (m memory) encode() (string, error) {
 	}
 	encoded, err := json.Marshal(m)
 	if err != nil {
-		return "", fmt.Errorf("encode the memory of the pool: %w", err)
+		return "", fmt.Errorf("encoding the memory of the pool: %w", err)
 	}
 	return string(encoded), nil
 }
@@ -106,7 +106,7 @@ func (r *reconciler) remember(ctx context.Context, s *scope, m memory) error {
 		return err
 	}
 	if err := s.report.Change(ctx, func(pool report.Object) { setMemory(pool, encoded) }); err != nil {
-		return fmt.Errorf("write the memory of the pool: %w", err)
+		return fmt.Errorf("writing the memory of the pool: %w", err)
 	}
 	s.memory = m
 	r.memories.store(s.pool, m)

@@ -175,10 +175,10 @@ func (r *reconciler) observe(ctx context.Context, s *scope, from source) error {
 	// deleted without waiting for any.
 	if s.machinePool != nil || s.cluster != nil {
 		if err := from.List(ctx, machines, from.options(s)...); err != nil {
-			return fmt.Errorf("list the Machines of the pool: %w", err)
+			return fmt.Errorf("listing the Machines of the pool: %w", err)
 		}
 		if err := from.List(ctx, fooMachines, from.options(s)...); err != nil {
-			return fmt.Errorf("list the FooMachines of the pool: %w", err)
+			return fmt.Errorf("listing the FooMachines of the pool: %w", err)
 		}
 		fooMachines.Items = slices.DeleteFunc(fooMachines.Items, func(m infrav1.FooMachine) bool { return !s.owns(&m) })
 	}
@@ -283,7 +283,7 @@ func (r *reconciler) observeBootstrap(ctx context.Context, s *scope) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("get the metadata of the Secret %s with the bootstrap data: %w", key, err)
+		return fmt.Errorf("getting the metadata of the Secret %s with the bootstrap data: %w", key, err)
 	}
 	if config := controlledBy(secret, bootstrap.ConfigRef.Kind); config != "" && config != bootstrap.ConfigRef.Name {
 		s.bootstrap.problem = fmt.Sprintf("the Secret %s still has the bootstrap data of %s %s instead of %s",
@@ -306,7 +306,7 @@ func (r *reconciler) knowBootstrap(ctx context.Context, s *scope, metadata *meta
 	}
 	secret := &corev1.Secret{}
 	if err := r.live.Get(ctx, client.ObjectKeyFromObject(metadata), secret); err != nil {
-		return fmt.Errorf("get the Secret %s with the bootstrap data: %w", metadata.Name, err)
+		return fmt.Errorf("getting the Secret %s with the bootstrap data: %w", metadata.Name, err)
 	}
 	s.bootstrap = readBootstrap(secret)
 	return nil

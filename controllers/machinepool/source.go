@@ -48,7 +48,7 @@ func fromServer(reader client.Reader) source {
 func addPoolIndex(ctx context.Context, indexer client.FieldIndexer) error {
 	for _, object := range []client.Object{&infrav1.FooMachine{}, &clusterv1.Machine{}} {
 		if err := indexer.IndexField(ctx, object, poolIndex, poolKeys); err != nil {
-			return fmt.Errorf("index %T by pool: %w", object, err)
+			return fmt.Errorf("indexing %T by pool: %w", object, err)
 		}
 	}
 	return nil
