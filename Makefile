@@ -241,7 +241,7 @@ CLUSTER_API = $(shell cd hack/tools && go list -m -f '{{.Version}}' sigs.k8s.io/
 
 .PHONY: release
 release: node-prerequisites $(if $(NODE_PARTS),$(ARCHITECTURES:%=emulate-%)) ## Write a clusterctl repository of VERSION, images, archives, packages and bills of materials under out/
-	@[[ '$(VERSION)' =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.]+)?$$ ]] || { echo "VERSION is '$(VERSION)', want for example VERSION=v0.1.0" >&2; exit 2; }
+	@[[ '$(VERSION)' =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.]+)?$$ ]] || { echo "VERSION is '$(VERSION)'; set for example VERSION=v0.1.0" >&2; exit 2; }
 	@$(MAKE) --no-print-directory $(NODE_PARTS) $(ARCHITECTURES:%=programs-%)
 	$(if $(NODE_PARTS),@for architecture in $(ARCHITECTURES); do \
 		hack/build-store.sh $$architecture $(BIN) $(BIN)/programs/$$architecture $(NODE_VERSIONS); \
@@ -269,14 +269,14 @@ CPU_arm64 = aarch64
 .PHONY: emulate-$(NATIVE)
 emulate-$(NATIVE):
 emulate-%:
-	@[[ -n '$(CPU_$*)' ]] || { echo "ARCHITECTURES has '$*', want amd64 and arm64" >&2; exit 2; }
+	@[[ -n '$(CPU_$*)' ]] || { echo "ARCHITECTURES has '$*', but may only have amd64 and arm64" >&2; exit 2; }
 	@hack/prerequisites.sh qemu-$(CPU_$*)-static:qemu-user-static update-binfmts:binfmt-support arch-test
 	@arch-test $* >/dev/null || { update-binfmts --enable qemu-$(CPU_$*) && arch-test $* >/dev/null; } || { \
 		echo 'this machine cannot run programs for $*: run update-binfmts --enable qemu-$(CPU_$*) as root on its kernel, or leave the architecture out with ARCHITECTURES=$(NATIVE)' >&2; exit 1; }
 
 .PHONY: push
 push: $(TOOLS)/crane ## Push the images of VERSION under out/ to REGISTRY
-	@[[ -n '$(VERSION)' && -n '$(REGISTRY)' ]] || { echo "VERSION is '$(VERSION)' and REGISTRY is '$(REGISTRY)', want for example VERSION=v0.1.0 REGISTRY=registry.example/foo" >&2; exit 2; }
+	@[[ -n '$(VERSION)' && -n '$(REGISTRY)' ]] || { echo "VERSION is '$(VERSION)' and REGISTRY is '$(REGISTRY)'; set for example VERSION=v0.1.0 REGISTRY=registry.example/foo" >&2; exit 2; }
 	CRANE=$(TOOLS)/crane packaging/push.sh out $(VERSION) $(REGISTRY)
 
 # The archive of this machine's architecture, from the programs that are built anyway.

@@ -234,7 +234,7 @@ main() {
 		--space)
 			space=${2:-}
 			case $space in
-			*[!0-9]* | '') fail "--space '$space': want a number of MiB" 2 ;;
+			*[!0-9]* | '') fail "--space '$space': must be a number of MiB" 2 ;;
 			esac
 			shift
 			;;
@@ -253,7 +253,7 @@ main() {
 	done
 	case $action:$prefix in
 	check:*) ;;
-	*:*[!A-Za-z0-9/._+-]* | *:[!/]* | *:) fail "--prefix '$prefix': want an absolute path with only letters, digits and the characters / . _ + -" 2 ;;
+	*:*[!A-Za-z0-9/._+-]* | *:[!/]* | *:) fail "--prefix '$prefix': must be an absolute path with only letters, digits and the characters / . _ + -" 2 ;;
 	esac
 	lib=$prefix/lib/foo
 

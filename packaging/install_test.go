@@ -311,9 +311,9 @@ func TestRefusals(t *testing.T) {
 	}{
 		"unknown flag":      {[]string{"--force"}, "unknown flag --force; see --help"},
 		"no folder":         {[]string{"--prefix"}, "--prefix needs a folder"},
-		"no number":         {[]string{"--check", "--space", "much"}, "--space 'much': want a number of MiB"},
-		"relative folder":   {[]string{"--prefix", "here"}, "--prefix 'here': want an absolute path"},
-		"folder with space": {[]string{"--prefix", "/a b"}, "--prefix '/a b': want an absolute path"},
+		"no number":         {[]string{"--check", "--space", "much"}, "--space 'much': must be a number of MiB"},
+		"relative folder":   {[]string{"--prefix", "here"}, "--prefix 'here': must be an absolute path"},
+		"folder with space": {[]string{"--prefix", "/a b"}, "--prefix '/a b': must be an absolute path"},
 		"two archives":      {[]string{"a", "b"}, "more than one archive"},
 		"no archive beside": {nil, "there is no archive foo-VERSION-linux-amd64.tar.gz in "},
 		"no such archive":   {[]string{"/gone.tar.gz"}, "there is no archive /gone.tar.gz"},

@@ -72,7 +72,7 @@ func New(options Options) (*Cloud, error) {
 	}
 	endpoint, err := url.Parse(options.Endpoint)
 	if err != nil || endpoint.Scheme != "https" || endpoint.Host == "" {
-		return nil, fmt.Errorf("endpoint %q: want https://host:port of a Kubernetes API server", options.Endpoint)
+		return nil, fmt.Errorf("endpoint %q: must be https://host:port of a Kubernetes API server", options.Endpoint)
 	}
 	return NewForConfig(&rest.Config{
 		Host: options.Endpoint, BearerToken: options.Token, BearerTokenFile: options.TokenFile,

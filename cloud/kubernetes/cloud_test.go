@@ -640,7 +640,7 @@ func TestNamespaceThatIsNoCloud(t *testing.T) {
 	_, err = NewForConfig(outer.Config, "a.b")
 	g.Expect(err).To(MatchError(ContainSubstring(`namespace "a.b"`)))
 	_, err = New(Options{Endpoint: "unix:///run/foo.sock", Namespace: "a", Token: "t"})
-	g.Expect(err).To(MatchError(ContainSubstring("want https://host:port of a Kubernetes API server")))
+	g.Expect(err).To(MatchError(ContainSubstring("must be https://host:port of a Kubernetes API server")))
 }
 
 func TestMissingPermissionsAreNamed(t *testing.T) {

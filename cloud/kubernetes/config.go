@@ -135,18 +135,18 @@ func (c *Cloud) config(ctx context.Context) (*Config, error) {
 
 func (c *Config) validate() error {
 	if len(c.InstanceTypes) == 0 || len(c.Images) == 0 {
-		return fmt.Errorf("instanceTypes has %d entries and images has %d, want at least one of each", len(c.InstanceTypes), len(c.Images))
+		return fmt.Errorf("instanceTypes has %d entries and images has %d, but each needs at least one", len(c.InstanceTypes), len(c.Images))
 	}
 	if err := c.validateTypes(); err != nil {
 		return err
 	}
 	for i, image := range c.Images {
 		if image.KubernetesVersion == "" || image.Image == "" {
-			return fmt.Errorf("images[%d] has kubernetesVersion %q and image %q, want both", i, image.KubernetesVersion, image.Image)
+			return fmt.Errorf("images[%d] has kubernetesVersion %q and image %q, but needs both", i, image.KubernetesVersion, image.Image)
 		}
 	}
 	if kind := c.serviceType(); kind != corev1.ServiceTypeClusterIP && kind != corev1.ServiceTypeLoadBalancer {
-		return fmt.Errorf("services.type is %q, want %s or %s", kind, corev1.ServiceTypeClusterIP, corev1.ServiceTypeLoadBalancer)
+		return fmt.Errorf("services.type is %q, but must be %s or %s", kind, corev1.ServiceTypeClusterIP, corev1.ServiceTypeLoadBalancer)
 	}
 	return nil
 }
@@ -154,7 +154,7 @@ func (c *Config) validate() error {
 func (c *Config) validateTypes() error {
 	for i, size := range c.InstanceTypes {
 		if size.Name == "" || size.CPUs < 1 || size.Memory.Sign() <= 0 {
-			return fmt.Errorf("instanceTypes[%d] has name %q, cpus %d and memory %s, want a name, at least 1 CPU, and memory", i, size.Name, size.CPUs, size.Memory.String())
+			return fmt.Errorf("instanceTypes[%d] has name %q, cpus %d and memory %s, but needs a name, at least 1 CPU, and memory", i, size.Name, size.CPUs, size.Memory.String())
 		}
 		if c.Pods.StorageClassName != "" && size.Disk.Sign() <= 0 {
 			return fmt.Errorf("instanceTypes[%d] has no disk, which pods.storageClassName requires", i)

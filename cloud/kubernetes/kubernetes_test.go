@@ -314,10 +314,10 @@ func TestZonesWithoutNodes(t *testing.T) {
 func TestConfigThatIsWrong(t *testing.T) {
 	const images = "images: [{kubernetesVersion: v1.36.3, image: a}]\n"
 	for content, want := range map[string]string{
-		"": "instanceTypes has 0 entries and images has 0, want at least one of each",
+		"": "instanceTypes has 0 entries and images has 0, but each needs at least one",
 		"instanceTypes: [{name: small, memory: 1Gi}]\n" + images:                                          `instanceTypes[0] has name "small", cpus 0 and memory 1Gi`,
-		"instanceTypes: [{name: s, cpus: 1, memory: 1Gi}]\nimages: [{image: a}]":                          `images[0] has kubernetesVersion "" and image "a", want both`,
-		"instanceTypes: [{name: s, cpus: 1, memory: 1Gi}]\nservices: {type: NodePort}\n" + images:         `services.type is "NodePort", want ClusterIP or LoadBalancer`,
+		"instanceTypes: [{name: s, cpus: 1, memory: 1Gi}]\nimages: [{image: a}]":                          `images[0] has kubernetesVersion "" and image "a", but needs both`,
+		"instanceTypes: [{name: s, cpus: 1, memory: 1Gi}]\nservices: {type: NodePort}\n" + images:         `services.type is "NodePort", but must be ClusterIP or LoadBalancer`,
 		"instanceTypes: [{name: s, cpus: 1, memory: 1Gi}]\npods: {storageClassName: fast}\n" + images:     "instanceTypes[0] has no disk, which pods.storageClassName requires",
 		"instanceTypes: [{name: s, cpus: 1, memory: 1Gi, disk: 1Gi}]\npods: {hostUsers: true}\n" + images: "",
 	} {

@@ -269,7 +269,7 @@ func printerFor(format string) (printers.ResourcePrinter, error) {
 	case "name":
 		return clusterPrinter(printNames), nil
 	default:
-		return nil, fmt.Errorf("--output %q: want wide, json, yaml or name", format)
+		return nil, fmt.Errorf("--output %q: must be wide, json, yaml or name", format)
 	}
 }
 

@@ -79,7 +79,7 @@ func (c *connection) client() (*client.Client, error) {
 	if c.options.CAFile == "" {
 		certificates, err := base64.StdEncoding.DecodeString(os.Getenv(caEnv))
 		if err != nil {
-			return nil, cli.Usage(c.command, fmt.Errorf("%s: want certificates, base64-encoded: %w", caEnv, err))
+			return nil, cli.Usage(c.command, fmt.Errorf("%s: must be certificates, base64-encoded: %w", caEnv, err))
 		}
 		c.options.CA = certificates
 	}

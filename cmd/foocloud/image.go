@@ -86,7 +86,7 @@ func openArchive(command *cobra.Command, path string) (io.ReadCloser, error) {
 		return io.NopCloser(command.InOrStdin()), nil
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("%s is a folder, want a tar file; for a folder: tar c -C %s . | foocloud image load -", path, path)
+		return nil, fmt.Errorf("%s is a folder, but must be a tar file; for a folder: tar c -C %s . | foocloud image load -", path, path)
 	}
 	return os.Open(path)
 }

@@ -208,7 +208,7 @@ func (s *stateFlag) Set(text string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("want one of %s", strings.Join(instanceStates, ", "))
+	return fmt.Errorf("must be one of %s", strings.Join(instanceStates, ", "))
 }
 
 // Type implements pflag.Value.

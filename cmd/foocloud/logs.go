@@ -34,7 +34,7 @@ The console has what the node agent and the bootstrap commands print.`,
 		Args: cobra.ExactArgs(1), ValidArgsFunction: instances.complete(c, 1),
 		RunE: func(command *cobra.Command, args []string) error {
 			if tail < -1 || since < 0 {
-				return cli.Usage(command, fmt.Errorf("--tail %d --since %s: want 0 or more", tail, since))
+				return cli.Usage(command, fmt.Errorf("--tail %d --since %s: must be 0 or more", tail, since))
 			}
 			if kubelet {
 				options.Source = "kubelet"

@@ -85,7 +85,7 @@ func (p *printer[T]) addOutputFlag(command *cobra.Command) {
 
 func (p *printer[T]) check(command *cobra.Command) error {
 	if formats := p.view.formats(); !slices.Contains(formats, p.format) {
-		return cli.Usage(command, fmt.Errorf("--output %q: want %s", p.format, strings.Join(formats, ", ")))
+		return cli.Usage(command, fmt.Errorf("--output %q: must be %s", p.format, strings.Join(formats, ", ")))
 	}
 	return nil
 }

@@ -97,7 +97,7 @@ func variant(addon *extensionv1.Addon, version string) (string, error) {
 	}
 	wanted, err := semver.ParseTolerant(version)
 	if err != nil {
-		return "", fmt.Errorf("the Cluster's version is %q, want one like v1.36.3", version)
+		return "", fmt.Errorf("the Cluster's version is %q, but must be one like v1.36.3", version)
 	}
 	for i, one := range addon.Spec.Variants {
 		if one.KubernetesVersions == "" {
@@ -105,7 +105,7 @@ func variant(addon *extensionv1.Addon, version string) (string, error) {
 		}
 		within, err := semver.ParseRange(one.KubernetesVersions)
 		if err != nil {
-			return "", fmt.Errorf("spec.variants[%d].kubernetesVersions is %q, want a range of versions, for example >=1.35.0 <1.37.0", i, one.KubernetesVersions)
+			return "", fmt.Errorf("spec.variants[%d].kubernetesVersions is %q, but must be a range of versions, for example >=1.35.0 <1.37.0", i, one.KubernetesVersions)
 		}
 		if within(wanted) {
 			return one.Template, nil
@@ -122,7 +122,7 @@ func secretOf(ctx context.Context, from client.Reader, addon *extensionv1.Addon)
 		return nil, errors.New("reading its Secret: " + hooks.Cause(err))
 	}
 	if secret.Type != extensionv1.AddonValuesType {
-		return nil, fmt.Errorf("the type of the Secret %s is %q, want %s", key.Name, secret.Type, extensionv1.AddonValuesType)
+		return nil, fmt.Errorf("the type of the Secret %s is %q, but must be %s", key.Name, secret.Type, extensionv1.AddonValuesType)
 	}
 	return secret, nil
 }

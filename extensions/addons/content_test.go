@@ -50,12 +50,12 @@ func TestContentsWithProblems(t *testing.T) {
 	wrongSelector := addonOf("cni", "", "x")
 	wrongSelector.Spec.ClusterSelector.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Is"}}
 	for want, addon := range map[string]*extensionv1.Addon{
-		`spec.clusterSelector: "Is" is not a valid label selector operator`:                                       wrongSelector,
-		`spec.variants[1].kubernetesVersions is "newest", want a range of versions, for example >=1.35.0 <1.37.0`: addonOf("cni", "<1.0.0", "x", "newest", "y"),
+		`spec.clusterSelector: "Is" is not a valid label selector operator`:                                              wrongSelector,
+		`spec.variants[1].kubernetesVersions is "newest", but must be a range of versions, for example >=1.35.0 <1.37.0`: addonOf("cni", "<1.0.0", "x", "newest", "y"),
 		"document 1 is not an object": addonOf("cni", "", "x"),
-		`reading its Secret: the API server answered NotFound for secrets "absent"`:           withSecret("absent"),
-		`the type of the Secret blue-kubeconfig is "", want foo.cluster.x-k8s.io/addon`:       withSecret("blue-kubeconfig"),
-		`template:1:13: executing "template" at <.Variables.x>: map has no entry for key "x"`: addonOf("cni", "", "{{ .Variables.x }}"),
+		`reading its Secret: the API server answered NotFound for secrets "absent"`:            withSecret("absent"),
+		`the type of the Secret blue-kubeconfig is "", but must be foo.cluster.x-k8s.io/addon`: withSecret("blue-kubeconfig"),
+		`template:1:13: executing "template" at <.Variables.x>: map has no entry for key "x"`:  addonOf("cni", "", "{{ .Variables.x }}"),
 	} {
 		t.Run(want, func(t *testing.T) {
 			made := read(t.Context(), reader, addon, blue, "v1.36.3")
@@ -63,7 +63,7 @@ func TestContentsWithProblems(t *testing.T) {
 		})
 	}
 	NewWithT(t).Expect(read(t.Context(), reader, addonOf("cni", "<1.36.0", "x"), blue, "v1.36.3").missing).To(BeTrue())
-	NewWithT(t).Expect(read(t.Context(), reader, addonOf("cni", "", "x"), blue, "latest").problem).To(Equal(`the Cluster's version is "latest", want one like v1.36.3`))
+	NewWithT(t).Expect(read(t.Context(), reader, addonOf("cni", "", "x"), blue, "latest").problem).To(Equal(`the Cluster's version is "latest", but must be one like v1.36.3`))
 }
 
 func TestProblemsTellNothingOfASecret(t *testing.T) {

@@ -65,7 +65,7 @@ func controlPlaneUpgraded(seen observation, job hooks.Job) []string {
 		if !n.controlPlane || sameVersion(n.kubelet, job.To) {
 			return ""
 		}
-		return fmt.Sprintf("control plane Node %s has version %s, want %s", n.name, n.kubelet, job.To)
+		return fmt.Sprintf("control plane Node %s has version %s, but should have %s", n.name, n.kubelet, job.To)
 	})
 }
 

@@ -52,7 +52,7 @@ func TestChecks(t *testing.T) {
 		"a control plane is not":  {controlPlaneReady, observation{nodes: []node{{name: "b", controlPlane: true}}}, []string{"Node b is not Ready"}},
 		"control plane at target": {check: controlPlaneUpgraded, seen: observation{nodes: []node{cp("a", "v1.37.0+build"), worker("b", "v1.35.4")}}},
 		"control plane behind": {controlPlaneUpgraded, observation{nodes: []node{cp("a", "v1.36.3")}},
-			[]string{"control plane Node a has version v1.36.3, want v1.37.0"}},
+			[]string{"control plane Node a has version v1.36.3, but should have v1.37.0"}},
 
 		"no static pods":       {check: staticPodsReady, seen: observation{nodes: []node{cp("a", "")}}},
 		"static pods, no etcd": {check: staticPodsReady, seen: observation{nodes: []node{cp("a", "")}, static: pods(kubeadmPods...)}},

@@ -90,7 +90,7 @@ var _ = Describe("Between the steps of an upgrade", func() {
 		task := checks.NewSmoke(shared.options)
 		job := hooks.Job{Hook: "AfterControlPlaneUpgrade", To: "v1.36.3", Settings: settings}
 		Expect(run(ctx, task, job).Message).To(Equal("waiting for the cluster to become healthy, because the smoke checks found: " +
-			"Deployment kube-system/coredns has no available replica; control plane Node cp has version v1.35.4, want v1.36.3"))
+			"Deployment kube-system/coredns has no available replica; control plane Node cp has version v1.35.4, but should have v1.36.3"))
 		job.Since = time.Now().Add(-time.Hour)
 		late := run(ctx, task, job)
 		Expect(late.Done).To(BeFalse())

@@ -57,9 +57,9 @@ func TestParseSettingsRefuses(t *testing.T) {
 		"instance types":   {map[string]string{"instanceTypes": "small,"}, `setting instanceTypes of the ExtensionConfig is "small,", but must be a comma-separated list of names of instance types of the cloud, each of 1 to 63 characters`},
 		"versions":         {map[string]string{"kubernetesVersions": "v1.36.3,1.37.0"}, `setting kubernetesVersions of the ExtensionConfig is "v1.36.3,1.37.0", but must be a comma-separated list of semantic versions that begin with v, such as v1.35.4,v1.36.3`},
 		"a bucket missing": {map[string]string{"finalSnapshot": "Enabled"}, `setting snapshotURL of the ExtensionConfig is missing, but snapshots and finalSnapshot need it`},
-		"a scheme":         {map[string]string{"snapshotURL": "http://bucket"}, `setting snapshotURL of the ExtensionConfig: its scheme is "http", want one of file, s3, gs, azblob; ` + buckets},
+		"a scheme":         {map[string]string{"snapshotURL": "http://bucket"}, `setting snapshotURL of the ExtensionConfig: its scheme is "http", but must be one of file, s3, gs, azblob; ` + buckets},
 		"a password in a URL": {map[string]string{"snapshots": "Enabled", "snapshotURL": "s3://me:secret@bucket"},
-			`setting snapshotURL of the ExtensionConfig: it contains a user name or password, want none: credentials come from the Secret that snapshotCredentials names; ` + buckets},
+			`setting snapshotURL of the ExtensionConfig: it must not contain a user name or password: credentials come from the Secret that snapshotCredentials names; ` + buckets},
 		"two": {map[string]string{"smokeChecks": "true", "snapshotsKept": "0"}, `setting snapshotsKept of the ExtensionConfig is "0", but must be a whole number from 1 to 1000; ` +
 			`setting smokeChecks of the ExtensionConfig is "true", but must be Enabled or Disabled`},
 		"unknown": {map[string]string{"smokecheck": "Enabled", "cleanup": ""}, `the ExtensionConfig has unknown settings: "cleanup", "smokecheck"; known settings are addons, cleanUp, cleanUpTimeout, ` +

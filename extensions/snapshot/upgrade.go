@@ -57,7 +57,7 @@ func (u upgrade) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) 
 func begun(job hooks.Job) (string, error) {
 	from, err := semver.ParseTolerant(job.From)
 	if err != nil {
-		return "", fmt.Errorf("the version before the step is %q, want a semantic version: %w", job.From, err)
+		return "", fmt.Errorf("the version before the step is %q, but must be a semantic version: %w", job.From, err)
 	}
 	if job.Cluster.Status.ControlPlane == nil {
 		return "", nil

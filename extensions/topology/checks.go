@@ -31,7 +31,7 @@ var specPath = field.NewPath("spec", "template", "spec")
 // unlikeKind reports that a template does not match the types of its kind. It does not repeat the
 // content of the template.
 func unlikeKind(t *template, err error) string {
-	return fmt.Sprintf("the %s %s, want what its kind allows", t.kind.Kind, unlike(err, ""))
+	return fmt.Sprintf("the %s %s, but must match its kind", t.kind.Kind, unlike(err, ""))
 }
 
 // typed decodes the template as its type.
@@ -54,7 +54,7 @@ func (t *template) checkVersion(controlPlane *semver.Version) findings {
 		return findings{notAVersion(given)}
 	}
 	if controlPlane != nil && version.Compare(parsed, *controlPlane) > 0 {
-		return findings{fmt.Sprintf("the version is %s, want at most v%s, the version of the control plane", given, controlPlane)}
+		return findings{fmt.Sprintf("the version is %s, but must be at most v%s, the version of the control plane", given, controlPlane)}
 	}
 	return nil
 }
@@ -66,7 +66,7 @@ func (t *template) checkPool() findings {
 	}
 	var wrong findings
 	if builtins := t.Builtin.MachinePool; builtins != nil && builtins.Replicas != nil && *builtins.Replicas > infrav1.MaxPoolReplicas {
-		wrong = append(wrong, fmt.Sprintf("the replicas are %d, want at most %d", *builtins.Replicas, infrav1.MaxPoolReplicas))
+		wrong = append(wrong, fmt.Sprintf("the replicas are %d, but must be at most %d", *builtins.Replicas, infrav1.MaxPoolReplicas))
 	}
 	if t.version != v1beta2 {
 		return wrong
@@ -186,7 +186,7 @@ func (t *topology) checkNetwork() findings {
 	for _, pods := range cluster.Network.Pods {
 		for _, services := range cluster.Network.Services {
 			if overlap(pods, services) {
-				wrong = append(wrong, fmt.Sprintf("spec.clusterNetwork: pods have %s and services have %s, want networks that do not overlap", pods, services))
+				wrong = append(wrong, fmt.Sprintf("spec.clusterNetwork: pods have %s and services have %s, but the networks must not overlap", pods, services))
 			}
 		}
 	}

@@ -147,7 +147,7 @@ func (t *template) setArguments(arguments []argument, path ...string) error {
 	named, listed := map[string]any{}, make([]any, 0, len(arguments))
 	for _, one := range arguments {
 		if _, twice := named[one.Name]; twice && t.version == v1beta1 {
-			return fmt.Errorf("the argument %s is given twice, want it once: a %s template cannot hold it twice, a %s template can", one.Name, v1beta1, v1beta2)
+			return fmt.Errorf("the argument %s is given twice, but must be given once: a %s template cannot hold it twice, a %s template can", one.Name, v1beta1, v1beta2)
 		}
 		item := map[string]any{"name": one.Name}
 		named[one.Name] = ""
@@ -302,7 +302,7 @@ func (t *template) changeReplacement() error {
 		return nil
 	}
 	if t.version == v1beta1 {
-		return fmt.Errorf("the variables rollout and remediation are for templates of %s, want no template of %s", v1beta2, v1beta1)
+		return fmt.Errorf("the variables rollout and remediation are for templates of %s, not of %s", v1beta2, v1beta1)
 	}
 	if t.Rollout.CertificatesExpiryDays != 0 {
 		if err := t.set(t.Rollout.CertificatesExpiryDays, "rollout", "before", "certificatesExpiryDays"); err != nil {

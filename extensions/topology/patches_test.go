@@ -249,20 +249,20 @@ func TestWhatCannotBePatchedIsAFailure(t *testing.T) {
 	}{
 		"variables of other types": {
 			[]runtimehooksv1.Variable{given("workerInstanceType", `5`), given("certificateSANs", `"secret"`), given("poolStrategy", `{"deletePolicy":["secret"]}`)}, nil,
-			"spec.topology.variables: the variable certificateSANs is of the JSON type string, want what its schema in the ClusterClass allows; " +
-				"spec.topology.variables: the variable poolStrategy has the JSON type array at deletePolicy, want what its schema in the ClusterClass allows; " +
-				"spec.topology.variables: the variable workerInstanceType is of the JSON type number, want what its schema in the ClusterClass allows",
+			"spec.topology.variables: the variable certificateSANs is of the JSON type string, but must match its schema in the ClusterClass; " +
+				"spec.topology.variables: the variable poolStrategy has the JSON type array at deletePolicy, but must match its schema in the ClusterClass; " +
+				"spec.topology.variables: the variable workerInstanceType is of the JSON type number, but must match its schema in the ClusterClass",
 		},
 		"a variable that is no JSON": {
 			[]runtimehooksv1.Variable{{Name: "workerInstanceType"}}, nil,
-			"spec.topology.variables: the variable workerInstanceType cannot be read, want what its schema in the ClusterClass allows",
+			"spec.topology.variables: the variable workerInstanceType cannot be read, but must match its schema in the ClusterClass",
 		},
 		"overrides and builtins of other types": {nil, []runtimehooksv1.GeneratePatchesRequestItem{
 			item("MachinePool", infrastructurePath, template, inPool, given("workerInstanceType", `{}`)),
 			item("MachineDeployment", infrastructurePath, template, given("builtin", `{"machineDeployment":[]}`)),
 		},
-			"spec.topology.workers.machineDeployments[]: the variable builtin has the JSON type array at machineDeployment, want what its schema in the ClusterClass allows; " +
-				"spec.topology.workers.machinePools[pool]: the variable workerInstanceType is of the JSON type object, want what its schema in the ClusterClass allows",
+			"spec.topology.workers.machineDeployments[]: the variable builtin has the JSON type array at machineDeployment, but must match its schema in the ClusterClass; " +
+				"spec.topology.workers.machinePools[pool]: the variable workerInstanceType is of the JSON type object, but must match its schema in the ClusterClass",
 		},
 		"templates that are none": {nil, []runtimehooksv1.GeneratePatchesRequestItem{
 			item("Cluster", controlPlanePath, `[]`), item("Cluster", "spec.infrastructureRef", `{"kind":"FooClusterTemplate"}`), item("FooControlPlane", machinesPath, ``),
@@ -274,12 +274,12 @@ func TestWhatCannotBePatchedIsAFailure(t *testing.T) {
 		"how machines are replaced, in v1beta1": {nil, []runtimehooksv1.GeneratePatchesRequestItem{
 			item("Cluster", controlPlanePath, fmt.Sprintf(controlPlaneTemplate, "v1beta1", ""), given("rollout", `{"maxSurge":0}`)),
 		},
-			"spec.topology.controlPlane: the variables rollout and remediation are for templates of v1beta2, want no template of v1beta1",
+			"spec.topology.controlPlane: the variables rollout and remediation are for templates of v1beta2, not of v1beta1",
 		},
 		"what v1beta1 cannot say": {nil, []runtimehooksv1.GeneratePatchesRequestItem{
 			item("Cluster", controlPlanePath, fmt.Sprintf(controlPlaneTemplate, "v1beta1", ""), given("etcdExtraArgs", `[{"name":"v","value":"1"},{"name":"v","value":"2"}]`)),
 		},
-			"spec.topology.controlPlane: the argument v is given twice, want it once: a v1beta1 template cannot hold it twice, a v1beta2 template can",
+			"spec.topology.controlPlane: the argument v is given twice, but must be given once: a v1beta1 template cannot hold it twice, a v1beta2 template can",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

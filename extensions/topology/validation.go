@@ -100,7 +100,7 @@ func (t *topology) checkInstanceType(one *template) findings {
 	if given == "" || slices.Contains(t.instanceTypes, given) {
 		return nil
 	}
-	return findings{fmt.Sprintf("the instance type is %q, want one of %s (setting instanceTypes)", given, strings.Join(t.instanceTypes, ", "))}
+	return findings{fmt.Sprintf("the instance type is %q, but must be one of %s (setting instanceTypes)", given, strings.Join(t.instanceTypes, ", "))}
 }
 
 // controlPlaneVersion returns the version that the control plane has or is upgraded to. It is nil
@@ -124,5 +124,5 @@ func (t *topology) controlPlaneVersion() (*semver.Version, findings) {
 }
 
 func notAVersion(given string) string {
-	return fmt.Sprintf("the version is %q, want a semantic version such as v1.36.3", given)
+	return fmt.Sprintf("the version is %q, but must be a semantic version such as v1.36.3", given)
 }

@@ -58,7 +58,7 @@ func TestTopologiesAreChecked(t *testing.T) {
 		},
 		"a pool that is too large": {
 			change: func(t *clusterv1.Topology) { t.Workers.MachinePools[0].Replicas = ptr.To[int32](10001) },
-			want:   []string{inPoolOf + "the replicas are 10001, want at most 10000"},
+			want:   []string{inPoolOf + "the replicas are 10001, but must be at most 10000"},
 		},
 		"instance types that the setting does not name": {
 			change: func(t *clusterv1.Topology) {
@@ -66,9 +66,9 @@ func TestTopologiesAreChecked(t *testing.T) {
 			},
 			settings: map[string]string{"instanceTypes": "small, medium"},
 			want: []string{
-				`spec.topology.controlPlane: the instance type is "tiny", want one of small, medium (setting instanceTypes)`,
-				inDeploymentOf + `the instance type is "huge", want one of small, medium (setting instanceTypes)`,
-				inPoolOf + `the instance type is "huge", want one of small, medium (setting instanceTypes)`,
+				`spec.topology.controlPlane: the instance type is "tiny", but must be one of small, medium (setting instanceTypes)`,
+				inDeploymentOf + `the instance type is "huge", but must be one of small, medium (setting instanceTypes)`,
+				inPoolOf + `the instance type is "huge", but must be one of small, medium (setting instanceTypes)`,
 			},
 		},
 		"instance types that the setting names": {
@@ -120,7 +120,7 @@ func TestTopologiesAreChecked(t *testing.T) {
 			want: []string{
 				inControlPlane + `clusterConfiguration.apiServer.certSANs[0]: Invalid value: "a b": must be a DNS name, which may start with *., or an IP address`,
 				"spec.topology.controlPlane: replicas: Invalid value: 0: must be at least 1: to remove the control plane, delete the FooControlPlane",
-				inPoolOf + "the replicas are 20000, want at most 10000",
+				inPoolOf + "the replicas are 20000, but must be at most 10000",
 			},
 		},
 	} {
@@ -174,7 +174,7 @@ func TestRequestsAreChecked(t *testing.T) {
 			func(request *runtimehooksv1.ValidateTopologyRequest) {
 				wrongTemplate(request, `"machinePool":{"version":"v1.36.3"`, `"machinePool":{"version":"v1.36.4"`)
 			},
-			inPoolOf + "the version is v1.36.4, want at most v1.36.3, the version of the control plane",
+			inPoolOf + "the version is v1.36.4, but must be at most v1.36.3, the version of the control plane",
 		},
 		"workers that are older": {
 			func(request *runtimehooksv1.ValidateTopologyRequest) {
@@ -186,9 +186,9 @@ func TestRequestsAreChecked(t *testing.T) {
 			func(request *runtimehooksv1.ValidateTopologyRequest) {
 				wrongTemplate(request, `"version":"v1.36.3"`, `"version":"newest"`)
 			},
-			`spec.topology.controlPlane: the version is "newest", want a semantic version such as v1.36.3; ` +
-				inDeploymentOf + `the version is "newest", want a semantic version such as v1.36.3; ` +
-				inPoolOf + `the version is "newest", want a semantic version such as v1.36.3`,
+			`spec.topology.controlPlane: the version is "newest", but must be a semantic version such as v1.36.3; ` +
+				inDeploymentOf + `the version is "newest", but must be a semantic version such as v1.36.3; ` +
+				inPoolOf + `the version is "newest", but must be a semantic version such as v1.36.3`,
 		},
 		"networks that overlap": {
 			func(request *runtimehooksv1.ValidateTopologyRequest) {
@@ -197,14 +197,14 @@ func TestRequestsAreChecked(t *testing.T) {
 					value.Raw = []byte(strings.Replace(string(value.Raw), "10.244.0.0/16", "10.130.0.0/16", 1))
 				}
 			},
-			"spec.clusterNetwork: pods have 10.130.0.0/16 and services have 10.128.0.0/12, want networks that do not overlap",
+			"spec.clusterNetwork: pods have 10.130.0.0/16 and services have 10.128.0.0/12, but the networks must not overlap",
 		},
 		"templates of other types": {
 			func(request *runtimehooksv1.ValidateTopologyRequest) { withoutSpecs(t, request) },
-			"spec.topology.controlPlane: the FooControlPlaneTemplate has the JSON type number at spec.template.spec, want what its kind allows; " +
-				inDeploymentOf + "the KubeadmConfigTemplate has the JSON type number at spec.template.spec, want what its kind allows; " +
-				inPoolOf + "the FooMachinePoolTemplate has the JSON type number at spec.template.spec, want what its kind allows; " +
-				inPoolOf + "the KubeadmConfigTemplate has the JSON type number at spec.template.spec, want what its kind allows",
+			"spec.topology.controlPlane: the FooControlPlaneTemplate has the JSON type number at spec.template.spec, but must match its kind; " +
+				inDeploymentOf + "the KubeadmConfigTemplate has the JSON type number at spec.template.spec, but must match its kind; " +
+				inPoolOf + "the FooMachinePoolTemplate has the JSON type number at spec.template.spec, but must match its kind; " +
+				inPoolOf + "the KubeadmConfigTemplate has the JSON type number at spec.template.spec, but must match its kind",
 		},
 		"an item that is null": {
 			func(request *runtimehooksv1.ValidateTopologyRequest) { request.Items[0] = nil },

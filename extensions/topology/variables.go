@@ -108,7 +108,7 @@ func readValues(variables map[string]apiextensionsv1.JSON) (values, findings) {
 			continue
 		}
 		if err := json.Unmarshal(fmt.Appendf(nil, "{%q:%s}", name, value.Raw), &read); err != nil {
-			wrong = append(wrong, fmt.Sprintf("the variable %s %s, want what its schema in the ClusterClass allows", name, unlike(err, name)))
+			wrong = append(wrong, fmt.Sprintf("the variable %s %s, but must match its schema in the ClusterClass", name, unlike(err, name)))
 		}
 	}
 	return read, wrong

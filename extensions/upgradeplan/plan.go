@@ -72,16 +72,16 @@ func readUpgrade(from, workers, to string) (upgrade, error) {
 	var read upgrade
 	var err error
 	if read.from, err = parse(from); err != nil {
-		return read, fmt.Errorf("the version of the control plane is %q, want a semantic version such as v1.35.4", from)
+		return read, fmt.Errorf("the version of the control plane is %q, but must be a semantic version such as v1.35.4", from)
 	}
 	if read.to, err = parse(to); err != nil {
-		return read, fmt.Errorf("the version to upgrade to is %q, want a semantic version such as v1.36.3", to)
+		return read, fmt.Errorf("the version to upgrade to is %q, but must be a semantic version such as v1.36.3", to)
 	}
 	if version.Compare(read.to.Version, read.from.Version, version.WithBuildTags()) < 0 {
-		return read, fmt.Errorf("the version to upgrade to is %s, want at least %s, the version of the control plane", to, from)
+		return read, fmt.Errorf("the version to upgrade to is %s, but must be at least %s, the version of the control plane", to, from)
 	}
 	if read.to.Major != read.from.Major {
-		return read, fmt.Errorf("the version to upgrade to is %s, want the major version of the control plane, which has %s", to, from)
+		return read, fmt.Errorf("the version to upgrade to is %s, but must have the major version of the control plane, which has %s", to, from)
 	}
 	return read, read.checkWorkers(workers)
 }
@@ -94,10 +94,10 @@ func (u upgrade) checkWorkers(text string) error {
 	}
 	oldest, err := parse(text)
 	if err != nil {
-		return fmt.Errorf("the version of the workers is %q, want a semantic version such as v1.35.4", text)
+		return fmt.Errorf("the version of the workers is %q, but must be a semantic version such as v1.35.4", text)
 	}
 	if oldest.Major == u.from.Major && oldest.Minor+maxSkew < u.from.Minor {
-		return fmt.Errorf("the oldest workers have %s, want at most %d minor versions below the control plane, which has %s", text, maxSkew, u.from.text)
+		return fmt.Errorf("the oldest workers have %s, but must be at most %d minor versions below the control plane, which has %s", text, maxSkew, u.from.text)
 	}
 	return nil
 }

@@ -128,21 +128,21 @@ func TestWhatCannotBePlanned(t *testing.T) {
 		"no versions": {source: offering([]string{}...), from: "v1.35.4", to: "v1.36.3", want: "version v1.36.3 is not available; available: none"},
 		"the way back": {
 			source: offering("v1.35.4"), from: "v1.36.3", to: "v1.35.4",
-			want: "the version to upgrade to is v1.35.4, want at least v1.36.3, the version of the control plane",
+			want: "the version to upgrade to is v1.35.4, but must be at least v1.36.3, the version of the control plane",
 		},
 		"another major version": {
 			source: offering("v2.0.0"), from: "v1.36.3", to: "v2.0.0",
-			want: "the version to upgrade to is v2.0.0, want the major version of the control plane, which has v1.36.3",
+			want: "the version to upgrade to is v2.0.0, but must have the major version of the control plane, which has v1.36.3",
 		},
 		"workers that are too old": {
 			source: offering("v1.36.3"), from: "v1.35.4", workers: "v1.31.0", to: "v1.36.3",
-			want: "the oldest workers have v1.31.0, want at most 3 minor versions below the control plane, which has v1.35.4",
+			want: "the oldest workers have v1.31.0, but must be at most 3 minor versions below the control plane, which has v1.35.4",
 		},
-		"no version of the control plane": {source: offering(), to: "v1.36.3", want: `the version of the control plane is "", want a semantic version such as v1.35.4`},
-		"no version to upgrade to":        {source: offering(), from: "v1.35.4", to: "x", want: `the version to upgrade to is "x", want a semantic version such as v1.36.3`},
+		"no version of the control plane": {source: offering(), to: "v1.36.3", want: `the version of the control plane is "", but must be a semantic version such as v1.35.4`},
+		"no version to upgrade to":        {source: offering(), from: "v1.35.4", to: "x", want: `the version to upgrade to is "x", but must be a semantic version such as v1.36.3`},
 		"no version of the workers": {
 			source: offering(), from: "v1.35.4", workers: "old", to: "v1.36.3",
-			want: `the version of the workers is "old", want a semantic version such as v1.35.4`,
+			want: `the version of the workers is "old", but must be a semantic version such as v1.35.4`,
 		},
 		"nobody to ask": {
 			from: "v1.35.4", to: "v1.36.3",

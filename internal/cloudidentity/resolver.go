@@ -275,7 +275,7 @@ func (r *Resolver) secret(ctx context.Context, identity *infrav1.FooClusterIdent
 func malformed(secret *corev1.Secret) string {
 	switch {
 	case secret.Type != infrav1.FooClusterIdentitySecretType:
-		return fmt.Sprintf("has the type %s, want %s; the type of a Secret is immutable, so delete it and create it again", secret.Type, infrav1.FooClusterIdentitySecretType)
+		return fmt.Sprintf("has the type %s, but must have %s; the type of a Secret is immutable, so delete it and create it again", secret.Type, infrav1.FooClusterIdentitySecretType)
 	case token(secret) == "":
 		return "has no token under the key " + infrav1.FooClusterIdentityTokenKey
 	}

@@ -81,6 +81,6 @@ func connect(kind infrav1.CloudKind, of account) (cloudidentity.Connection, erro
 		}
 		return found, nil
 	default:
-		return nil, fmt.Errorf("cloud %q is unknown, want %s or %s", kind, infrav1.CloudLocal, infrav1.CloudKubernetes)
+		return nil, fmt.Errorf("cloud %q is unknown; it must be %s or %s", kind, infrav1.CloudLocal, infrav1.CloudKubernetes)
 	}
 }

@@ -28,12 +28,12 @@ func TestIdentityChoosesTheKindOfCloud(t *testing.T) {
 		"kubernetes":       {cloudidentity.Account{Cloud: infrav1.CloudKubernetes, Endpoint: "https://outer:6443", Tenant: "red", Token: "t"}, &kubernetes.Cloud{}, ""},
 		"a socket of an API server": {
 			cloudidentity.Account{Cloud: infrav1.CloudKubernetes, Endpoint: "unix:///run/foo.sock", Tenant: "red", Token: "t"}, nil,
-			`endpoint "unix:///run/foo.sock": want https://host:port of a Kubernetes API server`,
+			`endpoint "unix:///run/foo.sock": must be https://host:port of a Kubernetes API server`,
 		},
 		"certificates that are none": {
 			cloudidentity.Account{Cloud: infrav1.CloudKubernetes, Endpoint: "https://outer:6443", Tenant: "red", Token: "t", CA: []byte("none")}, nil, "unable to load root certificates",
 		},
-		"another kind": {cloudidentity.Account{Cloud: "Moon", Endpoint: "https://cloud:1", Token: "t"}, nil, `cloud "Moon" is unknown, want Local or Kubernetes`},
+		"another kind": {cloudidentity.Account{Cloud: "Moon", Endpoint: "https://cloud:1", Token: "t"}, nil, `cloud "Moon" is unknown; it must be Local or Kubernetes`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -125,7 +125,7 @@ func (p Program) checkRoles(opts *Options) error {
 	}
 	for _, given := range opts.Providers {
 		if !slices.Contains(names, given) {
-			return fmt.Errorf("--providers has %q, want only %s: another of Foo's programs has this role", given, strings.Join(names, ", "))
+			return fmt.Errorf("--providers has %q, but may only have %s: another of Foo's programs has this role", given, strings.Join(names, ", "))
 		}
 	}
 	return nil

@@ -31,11 +31,11 @@ func (o *Options) Validate() error {
 
 func (o *Options) validateProviders() error {
 	if len(o.Providers) == 0 {
-		return fmt.Errorf("--providers is empty, want at least one of %s", strings.Join(names(Providers), ", "))
+		return fmt.Errorf("--providers is empty, but must have at least one of %s", strings.Join(names(Providers), ", "))
 	}
 	for _, provider := range o.Providers {
 		if !slices.Contains(names(Providers), provider) {
-			return fmt.Errorf("--providers has %q, want only %s", provider, strings.Join(names(Providers), ", "))
+			return fmt.Errorf("--providers has %q, but may only have %s", provider, strings.Join(names(Providers), ", "))
 		}
 	}
 	of := map[Provider][]string{
@@ -57,10 +57,10 @@ func (o *Options) validateProviders() error {
 
 func (o *Options) validateScope() error {
 	if problems := validation.IsDNS1123Label(o.Namespace); o.Namespace != "" && len(problems) > 0 {
-		return fmt.Errorf("--namespace is %q, want the name of one namespace: %s", o.Namespace, strings.Join(problems, ", "))
+		return fmt.Errorf("--namespace is %q, but must be the name of one namespace: %s", o.Namespace, strings.Join(problems, ", "))
 	}
 	if problems := validation.IsValidLabelValue(o.WatchFilter); len(problems) > 0 {
-		return fmt.Errorf("--watch-filter is %q, want the value of a label: %s", o.WatchFilter, strings.Join(problems, ", "))
+		return fmt.Errorf("--watch-filter is %q, but must be the value of a label: %s", o.WatchFilter, strings.Join(problems, ", "))
 	}
 	return nil
 }
@@ -93,7 +93,7 @@ func (o *Options) validateCloudOf(role Provider) error {
 		return err
 	}
 	if !secure && !strings.HasPrefix(o.CloudEndpoint, "unix:///") {
-		return fmt.Errorf("--cloud-endpoint is %q, want unix:///path or https://host:port: the %s role needs a Foo cloud",
+		return fmt.Errorf("--cloud-endpoint is %q, but must be unix:///path or https://host:port: the %s role needs a Foo cloud",
 			o.CloudEndpoint, role)
 	}
 	if o.CloudTokenFile == "" {
@@ -114,13 +114,13 @@ func (o *Options) validateKindOfCloud() error {
 		}
 	case kubernetesCloud:
 		if problems := validation.IsDNS1123Label(o.CloudNamespace); len(problems) > 0 {
-			return fmt.Errorf("--cloud-namespace is %q, want the name of a namespace for --cloud=%s: %s", o.CloudNamespace, o.Cloud, strings.Join(problems, ", "))
+			return fmt.Errorf("--cloud-namespace is %q, but must be the name of a namespace for --cloud=%s: %s", o.CloudNamespace, o.Cloud, strings.Join(problems, ", "))
 		}
 		if !strings.HasPrefix(o.CloudEndpoint, "https://") {
-			return fmt.Errorf("--cloud-endpoint is %q, want https://host:port of an API server for --cloud=%s", o.CloudEndpoint, o.Cloud)
+			return fmt.Errorf("--cloud-endpoint is %q, but must be https://host:port of an API server for --cloud=%s", o.CloudEndpoint, o.Cloud)
 		}
 	default:
-		return fmt.Errorf("--cloud is %q, want %s or %s", o.Cloud, localCloud, kubernetesCloud)
+		return fmt.Errorf("--cloud is %q, but must be %s or %s", o.Cloud, localCloud, kubernetesCloud)
 	}
 	return nil
 }
@@ -128,17 +128,17 @@ func (o *Options) validateKindOfCloud() error {
 func (o *Options) validateNumbers() error {
 	for _, name := range []string{"concurrency", "clustercache-concurrency", "kube-api-burst", "clustercache-client-burst"} {
 		if value, err := o.flags.GetInt(name); err != nil || value < 1 {
-			return fmt.Errorf("--%s is %d, want at least 1", name, value)
+			return fmt.Errorf("--%s is %d, but must be at least 1", name, value)
 		}
 	}
 	for _, name := range []string{"kube-api-qps", "clustercache-client-qps"} {
 		if value, err := o.flags.GetFloat32(name); err != nil || value <= 0 {
-			return fmt.Errorf("--%s is %g, want more than 0", name, value)
+			return fmt.Errorf("--%s is %g, but must be more than 0", name, value)
 		}
 	}
 	for _, name := range []string{"sync-period", "etcd-call-timeout-duration", "remote-conditions-grace-period"} {
 		if value, err := o.flags.GetDuration(name); err != nil || value <= 0 {
-			return fmt.Errorf("--%s is %s, want more than 0s", name, value)
+			return fmt.Errorf("--%s is %s, but must be more than 0s", name, value)
 		}
 	}
 	return o.validateConcurrency()
@@ -148,7 +148,7 @@ func (o *Options) validateConcurrency() error {
 	for _, provider := range Providers {
 		for _, kind := range reconciled[provider] {
 			if *o.ofKind[kind] < 0 {
-				return fmt.Errorf("--%s is %d, want at least 1, or 0 for the value of --concurrency", concurrencyFlag(kind), *o.ofKind[kind])
+				return fmt.Errorf("--%s is %d, but must be at least 1, or 0 for the value of --concurrency", concurrencyFlag(kind), *o.ofKind[kind])
 			}
 		}
 	}
@@ -158,7 +158,7 @@ func (o *Options) validateConcurrency() error {
 func (o *Options) validatePhases() error {
 	for _, phase := range o.skipPhases {
 		if !slices.Contains(phases, phase) {
-			return fmt.Errorf("--skip-crd-migration-phases has %q, want only %s", phase, strings.Join(phases, ", "))
+			return fmt.Errorf("--skip-crd-migration-phases has %q, but may only have %s", phase, strings.Join(phases, ", "))
 		}
 	}
 	return nil
@@ -166,7 +166,7 @@ func (o *Options) validatePhases() error {
 
 func (o *Options) validateServers() error {
 	if o.WebhookPort < 0 || o.WebhookPort > 65535 {
-		return fmt.Errorf("--webhook-port is %d, want 0 to 65535", o.WebhookPort)
+		return fmt.Errorf("--webhook-port is %d, but must be 0 to 65535", o.WebhookPort)
 	}
 	if err := o.validateRuntimeExtension(); err != nil {
 		return err
@@ -191,7 +191,7 @@ func (o *Options) validateRuntimeExtension() error {
 		return nil
 	}
 	if o.WebhookPort == 0 {
-		return fmt.Errorf("--webhook-port is 0, want the port on which the %s role is called", RuntimeExtension)
+		return fmt.Errorf("--webhook-port is 0, but must be the port on which the %s role is called", RuntimeExtension)
 	}
 	if o.ClientCAName != "" && len(o.Providers) > 1 {
 		return fmt.Errorf("--runtime-extension-client-ca-name is set, but --providers has %s: callers need a certificate only where %s is the only role",
@@ -211,10 +211,10 @@ func (o *Options) validateAddresses() error {
 		}
 		_, port, err := net.SplitHostPort(server.address)
 		if err != nil {
-			return fmt.Errorf("%s is %q, want host:port or :port: %w", server.flag, server.address, err)
+			return fmt.Errorf("%s is %q, but must be host:port or :port: %w", server.flag, server.address, err)
 		}
 		if other := taken[port]; other != "" && port != "0" {
-			return fmt.Errorf("%s and %s both have port %s, want different ports", other, server.flag, port)
+			return fmt.Errorf("%s and %s both have port %s, but must have different ports", other, server.flag, port)
 		}
 		taken[port] = server.flag
 	}
@@ -230,7 +230,7 @@ func (o *Options) validateLeaderElection() error {
 			o.LeaseDuration, o.RenewDeadline, o.RetryPeriod)
 	}
 	if problems := validation.IsDNS1123Subdomain(o.LeaderElectName); len(problems) > 0 {
-		return fmt.Errorf("--leader-elect-resource-name is %q, want the name of a Lease: %s", o.LeaderElectName, strings.Join(problems, ", "))
+		return fmt.Errorf("--leader-elect-resource-name is %q, but must be the name of a Lease: %s", o.LeaderElectName, strings.Join(problems, ", "))
 	}
 	return nil
 }
@@ -246,7 +246,7 @@ func (o *Options) validateGates() error {
 // validateLogs checks only the format. Applying the options checks the rest.
 func (o *Options) validateLogs() error {
 	if format := o.Logs.Format; format != logsv1.DefaultLogFormat && format != logsv1.JSONLogFormat {
-		return fmt.Errorf("--logging-format is %q, want %s or %s", format, logsv1.DefaultLogFormat, logsv1.JSONLogFormat)
+		return fmt.Errorf("--logging-format is %q, but must be %s or %s", format, logsv1.DefaultLogFormat, logsv1.JSONLogFormat)
 	}
 	return nil
 }

@@ -370,7 +370,7 @@ func (c Config) find(ctx context.Context) (*rest.Config, *clusterv1.Cluster, err
 	case c.validName():
 		problem += "; create it with: " + c.Command("create cluster")
 	default:
-		problem += ": want " + allowedNames
+		problem += ": must be " + allowedNames
 	}
 	return nil, nil, &InvalidError{Problems: []string{problem}, missing: true}
 }

@@ -127,9 +127,9 @@ func (c Config) Validate() error {
 	c.validateCluster(&wrong)
 	c.validateNetwork(&wrong)
 	if !filepath.IsAbs(c.StateDir) || filepath.Clean(c.StateDir) == "/" {
-		wrong.add("--state-dir %q: want the absolute path of a folder that only this quickstart uses", c.StateDir)
+		wrong.add("--state-dir %q: must be the absolute path of a folder that only this quickstart uses", c.StateDir)
 	} else if !statePath.MatchString(c.StateDir) {
-		wrong.add("--state-dir %q: want only letters, digits and the characters / . _ + -, so that shells can read the files in it", c.StateDir)
+		wrong.add("--state-dir %q: must have only letters, digits and the characters / . _ + -, so that shells can read the files in it", c.StateDir)
 	}
 	if length := len(c.cloudSocket()); length > maxSocketPath {
 		wrong.add("--state-dir %q is too long: the path of the socket in it would have %d bytes, at most %d are allowed", c.StateDir, length, maxSocketPath)
@@ -137,10 +137,10 @@ func (c Config) Validate() error {
 	c.validateProviders(&wrong)
 	c.validatePods(&wrong)
 	if c.Timeout <= 0 {
-		wrong.add("--timeout %s: want more than zero, for example 5m", c.Timeout)
+		wrong.add("--timeout %s: must be more than zero, for example 5m", c.Timeout)
 	}
 	if c.ManagementPort < 0 || c.ManagementPort > 65535 {
-		wrong.add("--management-port %d: want 1 to 65535, or 0 for any free port", c.ManagementPort)
+		wrong.add("--management-port %d: must be 1 to 65535, or 0 for any free port", c.ManagementPort)
 	}
 	return wrong.err()
 }
@@ -150,10 +150,10 @@ func (c Config) validateProviders(wrong *problems) {
 		wrong.add("--extension-settings: requires --extension, because nothing else reads them")
 	}
 	if c.CloudListen != "" && !strings.HasPrefix(c.CloudListen, "https://") {
-		wrong.add("--cloud-listen %q: want https://address:port", c.CloudListen)
+		wrong.add("--cloud-listen %q: must be https://address:port", c.CloudListen)
 	}
 	if !slices.Contains([]string{"", "off", "auto", "on"}, c.UserNamespaces) {
-		wrong.add("--user-namespaces %q: want off, auto or on", c.UserNamespaces)
+		wrong.add("--user-namespaces %q: must be off, auto or on", c.UserNamespaces)
 	}
 }
 
@@ -168,22 +168,22 @@ func (c Config) validatePods(wrong *problems) {
 
 func (c Config) validateCluster(wrong *problems) {
 	if version, err := semver.Parse(strings.TrimPrefix(c.KubernetesVersion, "v")); err != nil || "v"+version.String() != c.KubernetesVersion {
-		wrong.add("--kubernetes-version %q: want a full version, for example v1.36.3", c.KubernetesVersion)
+		wrong.add("--kubernetes-version %q: must be a full version, for example v1.36.3", c.KubernetesVersion)
 	}
 	if c.ControlPlaneMachineCount < 1 || c.ControlPlaneMachineCount%2 == 0 {
-		wrong.add("--control-plane-machine-count %d: want an odd number, 1 or more, so that etcd has a majority", c.ControlPlaneMachineCount)
+		wrong.add("--control-plane-machine-count %d: must be an odd number, 1 or more, so that etcd has a majority", c.ControlPlaneMachineCount)
 	}
 	if c.WorkerMachineCount < 0 {
-		wrong.add("--worker-machine-count %d: want 0 or more", c.WorkerMachineCount)
+		wrong.add("--worker-machine-count %d: must be 0 or more", c.WorkerMachineCount)
 	}
 	if !c.validName() {
-		wrong.add("cluster name %q: want %s", c.ClusterName, allowedNames)
+		wrong.add("cluster name %q: must be %s", c.ClusterName, allowedNames)
 	}
 	if c.workloadKubeconfig() == c.managementKubeconfig() {
 		wrong.add("cluster name %q: the management cluster has this name; choose another one", c.ClusterName)
 	}
 	if found := validation.IsDNS1123Label(c.Namespace); len(found) > 0 {
-		wrong.add("--namespace %q: want at most 63 lower-case letters, digits and '-', beginning and ending with a letter or digit", c.Namespace)
+		wrong.add("--namespace %q: must be at most 63 lower-case letters, digits and '-', beginning and ending with a letter or digit", c.Namespace)
 	}
 }
 
@@ -197,16 +197,16 @@ func (c Config) validName() bool {
 
 func (c Config) validateNetwork(wrong *problems) {
 	if !interfaceName.MatchString(c.Bridge) {
-		wrong.add("--bridge %q: want at most 15 letters, digits, '.', '_' and '-'", c.Bridge)
+		wrong.add("--bridge %q: must be at most 15 letters, digits, '.', '_' and '-'", c.Bridge)
 	}
 	prefix, err := netip.ParsePrefix(c.Network)
 	switch {
 	case err != nil || !prefix.Addr().Is4() || prefix.Masked() != prefix:
-		wrong.add("--network %q: want an IPv4 network, for example 10.77.0.0/16", c.Network)
+		wrong.add("--network %q: must be an IPv4 network, for example 10.77.0.0/16", c.Network)
 	case !prefix.Addr().IsPrivate():
-		wrong.add("--network %s: want a private network, in 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16", c.Network)
+		wrong.add("--network %s: must be a private network, in 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16", c.Network)
 	case prefix.Bits() < 8 || prefix.Bits() > 24:
-		wrong.add("--network %s: want a prefix length from 8 to 24", c.Network)
+		wrong.add("--network %s: must have a prefix length from 8 to 24", c.Network)
 	}
 }
 

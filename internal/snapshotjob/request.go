@@ -53,7 +53,7 @@ func (r Request) Argument() (string, error) {
 func ParseRequest(arguments []string) (Request, error) {
 	var request Request
 	if len(arguments) != 1 {
-		return request, fmt.Errorf("%d arguments, want one: a request in JSON, as the runtime extension writes it", len(arguments))
+		return request, fmt.Errorf("%d arguments, but there must be one: a request in JSON, as the runtime extension writes it", len(arguments))
 	}
 	if err := json.Unmarshal([]byte(arguments[0]), &request); err != nil {
 		return request, fmt.Errorf("the argument is not a request in JSON: %w", err)

@@ -20,9 +20,9 @@ func TestCheckURL(t *testing.T) {
 		"azblob://container?storage_account=a": "",
 		"":                                     `its scheme is ""`,
 		"/var/snapshots":                       `its scheme is ""`,
-		"http://user:hunter2@host":             `its scheme is "http", want one of file, s3, gs, azblob`,
+		"http://user:hunter2@host":             `its scheme is "http", but must be one of file, s3, gs, azblob`,
 		"mem://":                               `its scheme is "mem"`,
-		"s3://user:hunter2@bucket":             "it contains a user name or password",
+		"s3://user:hunter2@bucket":             "it must not contain a user name or password",
 		"s3://":                                "names no bucket",
 		"s3://bucket?key=one":                  "all snapshots in one blob",
 		"file://var/snapshots":                 "no absolute folder",
@@ -60,7 +60,7 @@ func TestRequestAndAnswer(t *testing.T) {
 	_, err = ParseRequest([]string{"--help"})
 	g.Expect(err).To(MatchError(ContainSubstring("is not a request in JSON")))
 	_, err = ParseRequest(nil)
-	g.Expect(err).To(MatchError(ContainSubstring("0 arguments, want one")))
+	g.Expect(err).To(MatchError(ContainSubstring("0 arguments, but there must be one")))
 
 	text, err := Answer{Snapshot: &Snapshot{Revision: 3}}.Encode()
 	g.Expect(err).NotTo(HaveOccurred())

@@ -39,11 +39,11 @@ func ParseURL(text string) (*url.URL, error) {
 		// The parser quotes its input, which may hold a password.
 		return nil, Refusal("it is not a URL")
 	case !slices.Contains(Schemes(), parsed.Scheme):
-		return nil, Refusal("its scheme is " + strconv.Quote(parsed.Scheme) + ", want one of " + strings.Join(Schemes(), ", "))
+		return nil, Refusal("its scheme is " + strconv.Quote(parsed.Scheme) + ", but must be one of " + strings.Join(Schemes(), ", "))
 	case parsed.User != nil:
-		return nil, Refusal("it contains a user name or password, want none: credentials come from the Secret that snapshotCredentials names")
+		return nil, Refusal("it must not contain a user name or password: credentials come from the Secret that snapshotCredentials names")
 	case parsed.Scheme != FolderScheme && parsed.Host == "":
-		return nil, Refusal("it names no bucket, want " + parsed.Scheme + "://bucket")
+		return nil, Refusal("it names no bucket; use " + parsed.Scheme + "://bucket")
 	case parsed.Scheme == FolderScheme:
 		return parsed, checkFolder(parsed)
 	case parsed.Query().Has("key"):
@@ -54,11 +54,11 @@ func ParseURL(text string) (*url.URL, error) {
 
 func checkFolder(parsed *url.URL) error {
 	if parsed.Host != "" || !path.IsAbs(parsed.Path) || path.Clean(parsed.Path) == "/" {
-		return Refusal("it names no absolute folder, want file:///folder")
+		return Refusal("it names no absolute folder; use file:///folder")
 	}
 	for parameter := range parsed.Query() {
 		if parameter != "prefix" {
-			return Refusal("it has the parameter " + strconv.Quote(parameter) + ", want only prefix for a folder")
+			return Refusal("it has the parameter " + strconv.Quote(parameter) + ", but may only have prefix for a folder")
 		}
 	}
 	return nil

@@ -147,7 +147,7 @@ func (o options) register(ctx context.Context, group *sync.WaitGroup, subnets su
 	}
 	kind, err := backend.NewManager(ctx, subnets, card).GetBackend(config.BackendType)
 	if err != nil {
-		return nil, fmt.Errorf("backend %s, want host-gw or vxlan: %w", config.BackendType, err)
+		return nil, fmt.Errorf("backend %s must be host-gw or vxlan: %w", config.BackendType, err)
 	}
 	network, err := kind.RegisterNetwork(ctx, group, config)
 	if err != nil {

@@ -164,7 +164,7 @@ func shardOf(names []string, shard string) ([]string, error) {
 	number, err := strconv.Atoi(part)
 	total, problem := strconv.Atoi(of)
 	if err != nil || problem != nil || number < 1 || number > total {
-		return nil, fmt.Errorf("--shard %q: want a part such as 2/4", shard)
+		return nil, fmt.Errorf("--shard %q: must be a part such as 2/4", shard)
 	}
 	var chosen []string
 	for index, name := range names {

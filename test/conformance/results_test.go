@@ -30,7 +30,7 @@ func TestEachTestIsInOneShard(t *testing.T) {
 	g.Expect(all).To(ConsistOf(names))
 	for _, wrong := range []string{"0/3", "4/3", "1", "a/b"} {
 		_, err := shardOf(names, wrong)
-		g.Expect(err).To(MatchError(ContainSubstring("want a part such as 2/4")), wrong)
+		g.Expect(err).To(MatchError(ContainSubstring("must be a part such as 2/4")), wrong)
 	}
 }
 
@@ -38,11 +38,11 @@ func TestWrongFlags(t *testing.T) {
 	g := NewWithT(t)
 	command := newCommand()
 	command.SetArgs([]string{"run", "--processes=0"})
-	g.Expect(command.ExecuteContext(t.Context())).To(And(Satisfy(cli.IsUsage), MatchError("--processes 0: want 1 or more; see: conformance run --help")))
+	g.Expect(command.ExecuteContext(t.Context())).To(And(Satisfy(cli.IsUsage), MatchError("--processes 0: must be 1 or more; see: conformance run --help")))
 	list := filepath.Join(t.TempDir(), "list")
 	g.Expect(os.WriteFile(list, []byte("# comment\nno such test\n"), 0o600)).To(Succeed())
 	for want, r := range map[string]run{
-		`--shard "3/2": want a part such as 2/4`:                    {shard: "3/2"},
+		`--shard "3/2": must be a part such as 2/4`:                 {shard: "3/2"},
 		"--focus: error parsing regexp":                             {focus: "("},
 		"--tests: open /no/list: no such file":                      {list: "/no/list"},
 		`: no conformance test of v1.36.3 is called "no such test"`: {list: list},

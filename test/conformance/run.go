@@ -40,7 +40,7 @@ type run struct {
 func (r run) do(command *cobra.Command) error {
 	ctx := command.Context()
 	if r.processes < 1 {
-		return cli.Usage(command, fmt.Errorf("--processes %d: want 1 or more", r.processes))
+		return cli.Usage(command, fmt.Errorf("--processes %d: must be 1 or more", r.processes))
 	}
 	// Programs run in other folders.
 	var err error

@@ -87,7 +87,7 @@ func NewClient(options Options) (*Client, error) {
 		transport.DialContext = dialer.DialContext
 		transport.TLSClientConfig, err = tlsConfig(options)
 	default:
-		err = fmt.Errorf("endpoint %q: want unix:///path or https://host:port", options.Endpoint)
+		err = fmt.Errorf("endpoint %q: must be unix:///path or https://host:port", options.Endpoint)
 	}
 	if err != nil {
 		return nil, err

@@ -72,7 +72,7 @@ func (c *checked) listenOn(ctx context.Context, address string) (net.Listener, e
 	case err == nil && endpoint.Scheme == "https" && endpoint.Host != "" && endpoint.Path == "":
 		return c.listenTLS(ctx, endpoint.Host)
 	default:
-		return nil, fmt.Errorf("--listen %q: want unix:///path or https://address:port", address)
+		return nil, fmt.Errorf("--listen %q: must be unix:///path or https://address:port", address)
 	}
 }
 

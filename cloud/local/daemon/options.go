@@ -109,13 +109,13 @@ func (o Options) check() (*checked, error) {
 		return nil, err
 	}
 	if o.Bridge == "" || len(o.Bridge) > network.MaxName || strings.ContainsAny(o.Bridge, "/ :") {
-		return nil, fmt.Errorf("--bridge %q: want a name of 1 to %d characters without spaces, slashes and colons", o.Bridge, network.MaxName)
+		return nil, fmt.Errorf("--bridge %q: must be a name of 1 to %d characters without spaces, slashes and colons", o.Bridge, network.MaxName)
 	}
 	if !slices.Contains([]string{"", UserNamespacesOff, UserNamespacesAuto, UserNamespacesOn}, o.UserNamespaces) {
-		return nil, fmt.Errorf("--user-namespaces %q: want off, auto or on", o.UserNamespaces)
+		return nil, fmt.Errorf("--user-namespaces %q: must be off, auto or on", o.UserNamespaces)
 	}
 	if o.ConcurrentBoots < 0 {
-		return nil, fmt.Errorf("--concurrent-boots %d: want a positive number, or 0 for any number of instances", o.ConcurrentBoots)
+		return nil, fmt.Errorf("--concurrent-boots %d: must be a positive number, or 0 for any number of instances", o.ConcurrentBoots)
 	}
 	if err := c.checkNode(); err != nil {
 		return nil, err
@@ -228,7 +228,7 @@ func statePath(path string) (string, error) {
 func parseNetwork(text string) (netip.Prefix, error) {
 	prefix, err := netip.ParsePrefix(text)
 	if err != nil || !prefix.Addr().Is4() || prefix.Addr().BitLen()-prefix.Bits() < minAddressBits {
-		return netip.Prefix{}, fmt.Errorf("--network %q: want an IPv4 network of at least 16 addresses, for example 10.77.0.0/16", text)
+		return netip.Prefix{}, fmt.Errorf("--network %q: must be an IPv4 network of at least 16 addresses, for example 10.77.0.0/16", text)
 	}
 	return prefix.Masked(), nil
 }

@@ -300,7 +300,7 @@ for path in /etc /var/log /var/lib/etcd /var/lib/kubelet /opt/foo /usr/local; do
 	})
 
 	It("wants to know whether user namespaces are to be there", func() {
-		Expect(refusal(prepare().command("--user-namespaces", "maybe"))).To(ContainSubstring("want off, auto or on"))
+		Expect(refusal(prepare().command("--user-namespaces", "maybe"))).To(ContainSubstring("must be off, auto or on"))
 	})
 })
 

@@ -139,10 +139,10 @@ var _ = Describe("start", func() {
 		Entry("no folder of an operating system", "--system-dir", "--system-dir", "/does/not/exist"),
 		Entry("no OCI runtime", "install the package runc", "--runtime", "/does/not/exist"),
 		Entry("no agent", "--agent", "--agent", "/does/not/exist"),
-		Entry("network", "want an IPv4 network", "--network", "10.77.0.0"),
+		Entry("network", "must be an IPv4 network", "--network", "10.77.0.0"),
 		Entry("small network", "at least 16 addresses", "--network", "10.91.0.0/30"),
 		Entry("bridge", "1 to 15 characters", "--bridge", "much-too-long-a-name"),
-		Entry("listen", "want unix:///path or https://address:port", "--listen", "http://localhost:1"),
+		Entry("listen", "must be unix:///path or https://address:port", "--listen", "http://localhost:1"),
 		Entry("configuration", "/does/not/exist", "--config", "/does/not/exist"),
 		Entry("state folder", "must not hold commas", "--state-dir", "/tmp/foo-hosttest,state"),
 	)

@@ -129,7 +129,7 @@ func (r *Registry) size(hash v1.Hash) int64 {
 // document decodes a JSON blob.
 func (r *Registry) document(hash v1.Hash, into any) error {
 	if hash.Algorithm != algorithm {
-		return fmt.Errorf("has a hash of the kind %q, want %q", hash.Algorithm, algorithm)
+		return fmt.Errorf("has a hash of the kind %q, but needs %q", hash.Algorithm, algorithm)
 	}
 	file, err := os.Open(r.blob(hash))
 	if errors.Is(err, os.ErrNotExist) {

@@ -37,7 +37,7 @@ const (
 func invalidArchive(problem string) error {
 	return &cloud.InvalidError{
 		Field: "archive", Value: "…",
-		Problem: problem + "; want a tar file, also compressed with gzip, of `docker save`, or an OCI image layout in one",
+		Problem: problem + "; it must be a tar file, also compressed with gzip, of `docker save`, or an OCI image layout in one",
 	}
 }
 

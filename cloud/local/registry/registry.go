@@ -27,7 +27,7 @@ import (
 
 const (
 	kindImage = "container image"
-	wantName  = "; want a name such as registry.example/app:v1"
+	wantName  = "; use a name such as registry.example/app:v1"
 	// nameAnnotation holds the full name of an image in an index, as containerd and Docker write
 	// it.
 	nameAnnotation = "io.containerd.image.name"

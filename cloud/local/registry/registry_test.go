@@ -285,7 +285,7 @@ func TestArchivesThatAreRefused(t *testing.T) {
 	}{
 		{"nothing", nil, "", []string{"holds no images", "docker save"}},
 		{"no archive", bytes.Repeat([]byte("no archive "), 1000), "", []string{"is no archive"}},
-		{"a wrong compression", []byte{0x1f, 0x8b, 0, 0}, "", []string{"want a tar file"}},
+		{"a wrong compression", []byte{0x1f, 0x8b, 0, 0}, "", []string{"it must be a tar file"}},
 		{"an archive of other things", strange.Bytes(), "", []string{"neither index.json nor manifest.json"}},
 		{"half an archive", good[:len(good)/2], "", []string{"is no archive", "unexpected EOF"}},
 		{
@@ -294,7 +294,7 @@ func TestArchivesThatAreRefused(t *testing.T) {
 		},
 		{"no name", annotated(t, image, nil), "", []string{"name", "does not name", "give it a name"}},
 		{"only a tag", annotated(t, image, nil, referenceAnnotation, "1"), "", []string{"does not name"}},
-		{"a wrong name", good, "UPPER/Case", []string{`name "UPPER/Case"`, "want a name such as"}},
+		{"a wrong name", good, "UPPER/Case", []string{`name "UPPER/Case"`, "use a name such as"}},
 		{"a digest for a name", good, "app@sha256:" + strings.Repeat("a", 64), []string{"has a digest"}},
 		{
 			"one name for two", dockerArchive(t, map[string]v1.Image{appName: image, "busybox": newImage(t, runtime.GOARCH)}), "app",

@@ -60,7 +60,7 @@ func (r *Registry) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	}
 	want, ok := parseRequest(request)
 	if !ok {
-		refuse(w, http.StatusNotFound, "UNSUPPORTED", "want "+root+"<repository>/manifests/<reference> or "+root+"<repository>/blobs/<digest>")
+		refuse(w, http.StatusNotFound, "UNSUPPORTED", "use "+root+"<repository>/manifests/<reference> or "+root+"<repository>/blobs/<digest>")
 		return
 	}
 	if r.serveOwn(w, request, want) {

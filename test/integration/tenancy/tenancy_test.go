@@ -250,7 +250,7 @@ var _ = Describe("An identity", func() {
 	It("does not use a Secret that is not meant for it", func(ctx SpecContext) {
 		blue := newTenant(ctx, "blue", func(t *tenant) { t.secret.Type = corev1.SecretTypeOpaque })
 		Eventually(blue.ready(ctx)).Should(And(
-			HavePrefix("False "+infrav1.FooClusterIdentitySecretMalformedReason), ContainSubstring("has the type Opaque, want "+infrav1.FooClusterIdentitySecretType)))
+			HavePrefix("False "+infrav1.FooClusterIdentitySecretMalformedReason), ContainSubstring("has the type Opaque, but must have "+infrav1.FooClusterIdentitySecretType)))
 		Consistently(func(g Gomega) {
 			g.Expect(c.Get(ctx, client.ObjectKeyFromObject(blue.secret), blue.secret)).To(Succeed())
 			g.Expect(blue.secret.OwnerReferences).To(BeEmpty(), "it would be deleted with the identity")

@@ -196,7 +196,7 @@ func validate(i *contract.Instance) error {
 		errs = append(errs, fmt.Errorf("cpus is %d and memoryBytes is %d, both must be positive", i.CPUs, i.MemoryBytes))
 	}
 	if _, err := netip.ParseAddr(i.Address); err != nil {
-		errs = append(errs, fmt.Errorf("address is %q, want an IP address", i.Address))
+		errs = append(errs, fmt.Errorf("address is %q, but must be an IP address", i.Address))
 	}
 	return errors.Join(errs...)
 }

@@ -102,7 +102,7 @@ func checkFormat(header string) error {
 	case header == "#cloud-config" || strings.HasPrefix(header, "#cloud-config "):
 		return nil
 	case header == "":
-		return errors.New(`bootstrap data is empty or begins with an empty line; want "#cloud-config" in its first line`)
+		return errors.New(`bootstrap data is empty or begins with an empty line; its first line must be "#cloud-config"`)
 	case strings.HasPrefix(header, "{"):
 		return errors.New(`bootstrap data is JSON, perhaps Ignition; only "#cloud-config" is supported (set format: cloud-config)`)
 	case strings.HasPrefix(header, "#!"):
@@ -110,7 +110,7 @@ func checkFormat(header string) error {
 	case strings.HasPrefix(strings.ToLower(header), "content-type:") || strings.HasPrefix(strings.ToLower(header), "mime-version:"):
 		return errors.New(`bootstrap data is a MIME archive; only "#cloud-config" is supported`)
 	}
-	return errors.New(`bootstrap data is of an unknown format; want "#cloud-config" in its first line, or in its second after "## template: jinja"`)
+	return errors.New(`bootstrap data is of an unknown format; "#cloud-config" must be its first line, or its second after "## template: jinja"`)
 }
 
 // modules are the modules that are processed. Every other key of a document is reported as skipped.

@@ -83,7 +83,7 @@ func parseFile(raw json.RawMessage) (File, error) {
 		return File{}, errors.New("must be an object with path and content")
 	}
 	if !filepath.IsAbs(entry.Path) {
-		return File{}, fmt.Errorf("path is %q, want an absolute path", entry.Path)
+		return File{}, fmt.Errorf("path is %q, but must be an absolute path", entry.Path)
 	}
 	if len(entry.Source) > 0 && string(entry.Source) != "null" {
 		return File{}, fmt.Errorf("%s: source is not supported, give the content instead", entry.Path)
@@ -153,7 +153,7 @@ func parseMode(raw json.RawMessage) (uint32, error) {
 			return uint32(value), nil
 		}
 	}
-	return 0, fmt.Errorf("permissions is %s, want an octal number such as '0640'", raw)
+	return 0, fmt.Errorf("permissions is %s, but must be an octal number such as '0640'", raw)
 }
 
 // Write writes the file, and creates missing folders above it.

@@ -99,7 +99,7 @@ func (b TLSBootstrap) server() (*apiServer, error) {
 		return nil, fmt.Errorf("%s: %w", b.kubeconfig, err)
 	}
 	if len(config.Clusters) != 1 || len(config.Users) != 1 {
-		return nil, fmt.Errorf("%s has %d clusters and %d users, want 1 of each", b.kubeconfig, len(config.Clusters), len(config.Users))
+		return nil, fmt.Errorf("%s has %d clusters and %d users, but must have 1 of each", b.kubeconfig, len(config.Clusters), len(config.Users))
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(config.Clusters[0].Cluster.Authorities) {

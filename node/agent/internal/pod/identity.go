@@ -30,7 +30,7 @@ func describe(identity, address string) (*contract.Instance, error) {
 		return nil, fmt.Errorf("instance description %s: %w", path, err)
 	}
 	if address == "" {
-		return nil, fmt.Errorf("environment variable %s is empty, want the address of the Pod", contract.AddressVariable)
+		return nil, fmt.Errorf("environment variable %s is empty, but must be the address of the Pod", contract.AddressVariable)
 	}
 	instance.Address = address
 	return instance, nil
