@@ -34,7 +34,7 @@ TOOLS := $(BIN)/tools
 # Where programs are written, and the version that they say: a release has its own.
 OUT := $(BIN)
 FOO_VERSION = $(DEVELOPMENT)
-# cert-manager for this machine's architecture.
+# cert-manager for this host's architecture.
 CERT_MANAGER := $(BIN)/native/$(NATIVE)/cert-manager/version
 # What Cluster API's own specs install besides, and what they report.
 UPSTREAM := $(BIN)/upstream
@@ -71,7 +71,7 @@ help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: quickstart
-quickstart: host ## Bring up a real workload cluster on this machine (ARGS='--help' lists the flags)
+quickstart: host ## Bring up a real workload cluster on this host (ARGS='--help' lists the flags)
 	@$(MAKE) --no-print-directory programs
 	$(BIN)/foo quickstart --kubernetes-version=$(KUBERNETES_VERSION) $(ARGS)
 
@@ -272,7 +272,7 @@ emulate-%:
 	@[[ -n '$(CPU_$*)' ]] || { echo "ARCHITECTURES has '$*', but may only have amd64 and arm64" >&2; exit 2; }
 	@hack/prerequisites.sh qemu-$(CPU_$*)-static:qemu-user-static update-binfmts:binfmt-support arch-test
 	@arch-test $* >/dev/null || { update-binfmts --enable qemu-$(CPU_$*) && arch-test $* >/dev/null; } || { \
-		echo 'this machine cannot run programs for $*: run update-binfmts --enable qemu-$(CPU_$*) as root on its kernel, or leave the architecture out with ARCHITECTURES=$(NATIVE)' >&2; exit 1; }
+		echo 'this host cannot run programs for $*: run update-binfmts --enable qemu-$(CPU_$*) as root on its kernel, or leave the architecture out with ARCHITECTURES=$(NATIVE)' >&2; exit 1; }
 
 .PHONY: push
 push: $(TOOLS)/crane ## Push the images of VERSION under out/ to REGISTRY
@@ -388,7 +388,7 @@ native: node $(BIN)/foonode $(BIN)/manager $(BIN)/runtime-extension $(BIN)/etcd-
 	@mkdir -p $(BIN)/native/$(NATIVE) && ln -sfn $(filter $(BIN)/%,$^) $(BIN)/kubernetes $(BIN)/system $(TOOLS) $(BIN)/native/$(NATIVE)/
 
 .PHONY: images
-images: native ## Write the images for this machine's architecture under bin/images
+images: native ## Write the images for this host's architecture under bin/images
 	@go run ./hack/release --version v0.1.0 --output $(BIN)/images --programs $(BIN)/native --architectures $(NATIVE) \
 		--node-versions $(KUBERNETES_VERSION)
 

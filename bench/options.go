@@ -100,7 +100,7 @@ a flag is wrong.`,
 	flags.StringVar(&chosen.kubernetesVersion, "kubernetes-version", "v1.36.3", "Kubernetes version of all clusters.")
 	flags.StringVar(&chosen.previousVersion, "previous-version", "v1.35.4", "Kubernetes version that control-planes rolls from.")
 	flags.StringVar(&chosen.stateDir, "state-dir", "/var/lib/foo-bench", "Folder for all files; it is created and removed.")
-	flags.StringVar(&chosen.bridge, "bridge", "foobench", "Name of the network interface through which this machine reaches instances.")
+	flags.StringVar(&chosen.bridge, "bridge", "foobench", "Name of the network interface through which this host reaches instances.")
 	flags.StringVar(&chosen.network, "network", "10.93.0.0/16", "Network of the instances; nothing else may use it.")
 	flags.DurationVar(&chosen.timeout, "timeout", 5*time.Minute, "How long clusters may take to come up, and to be deleted.")
 	return cli.Root(command)

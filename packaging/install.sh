@@ -19,10 +19,10 @@ usage() {
 	cat <<-END
 		Usage:
 		  $program [--prefix FOLDER] [ARCHIVE]     Install a release of Foo, or upgrade to it
-		  $program --check [--space MIB] [ARCHIVE] Only check whether this machine can run Foo, and whether FOLDER has space
+		  $program --check [--space MIB] [ARCHIVE] Only check whether this host can run Foo, and whether FOLDER has space
 		  $program --uninstall [--prefix FOLDER]   Remove it
 
-		ARCHIVE is by default the one beside $program for this machine's architecture.
+		ARCHIVE is by default the one beside $program for this host's architecture.
 		Programs are in FOLDER/lib/foo, with links in FOLDER/bin. FOLDER is /usr/local by default.
 	END
 }
@@ -42,8 +42,8 @@ lacks() {
 }
 
 check_machine() {
-	[ "$(uname -s)" = Linux ] || lacks "this is $(uname -s)" "use a machine with Linux"
-	[ -n "$architecture" ] || lacks "the architecture is $(uname -m)" "use a machine with amd64 (x86_64) or arm64 (aarch64)"
+	[ "$(uname -s)" = Linux ] || lacks "this is $(uname -s)" "use a host with Linux"
+	[ -n "$architecture" ] || lacks "the architecture is $(uname -m)" "use a host with amd64 (x86_64) or arm64 (aarch64)"
 	[ "$(id -u)" = 0 ] || lacks "not root" "run it with sudo"
 	check_kernel
 	# Whoever upgrades may have clusters that use the memory.
@@ -76,7 +76,7 @@ check_kernel() {
 check_memory() {
 	free=$(awk '$1 == "MemAvailable:" {print int($2 / 1024)}' "$root/proc/meminfo" 2>/dev/null) || free=
 	[ "${free:-$memory}" -ge "$memory" ] ||
-		lacks "the machine has $free MiB of free memory, and a cluster needs $memory MiB" "end other programs, or use a larger machine"
+		lacks "the host has $free MiB of free memory, and a cluster needs $memory MiB" "end other programs, or use a larger host"
 }
 
 # module NAME succeeds if the kernel can load a module, or has it built in.
@@ -164,7 +164,7 @@ save() {
 install_release() {
 	recorded=
 	if [ -e "$lib" ]; then
-		[ -f "$lib/installed" ] || fail "$lib exists, but $program did not make it: remove it, or choose another folder with --prefix" 2
+		[ -f "$lib/installed" ] || fail "$lib exists, but $program did not create it: remove it, or choose another folder with --prefix" 2
 		recorded=$(cat "$lib/installed")
 	fi
 	folder "$lib"
@@ -275,7 +275,7 @@ main() {
 	[ -z "$lacking" ] || fail "nothing was changed: first solve what is listed above" 2
 	if [ "$action" = check ]; then
 		[ "$space" != 0 ] || unchecked=" Its free space was not checked: name an archive, or use --space."
-		echo "This machine can run Foo.$unchecked"
+		echo "This host can run Foo.$unchecked"
 	else
 		install_release
 	fi

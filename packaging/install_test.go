@@ -96,7 +96,7 @@ func TestMachineThatCanRunFoo(t *testing.T) {
 	g := NewWithT(t)
 	m := newMachine(t)
 	said, code := m.install(t, "--check")
-	g.Expect(said).To(Equal("This machine can run Foo. Its free space was not checked: name an archive, or use --space.\n"))
+	g.Expect(said).To(Equal("This host can run Foo. Its free space was not checked: name an archive, or use --space.\n"))
 	g.Expect(code).To(BeZero())
 
 	// Modules may be built in, or loaded on demand; the cgroups may be version 1.
@@ -108,7 +108,7 @@ func TestMachineThatCanRunFoo(t *testing.T) {
 	m.file(t, "proc/mounts", "cgroup /c/cpu cgroup rw,cpu,cpuacct 0 0\ncgroup /c/cpuset cgroup rw,cpuset 0 0\n"+
 		"cgroup /c/memory cgroup rw,relatime,memory 0 0\ncgroup /c/pids cgroup rw,pids 0 0\n")
 	said, code = m.install(t, "--check", release(t, "v0.1.0"))
-	g.Expect(said).To(Equal("This machine can run Foo.\n"))
+	g.Expect(said).To(Equal("This host can run Foo.\n"))
 	g.Expect(code).To(BeZero())
 }
 
@@ -121,7 +121,7 @@ func TestMachineThatLacksSomething(t *testing.T) {
 	}{
 		"not root": {func(t *testing.T, m machine) { m.program(t, "id", "echo 1000") }, []string{"not root: run it with sudo"}},
 		"architecture": {func(t *testing.T, m machine) { m.program(t, "uname", fmt.Sprintf(uname, "Linux", "riscv64", "6.1.0")) },
-			[]string{"the architecture is riscv64: use a machine with amd64"}},
+			[]string{"the architecture is riscv64: use a host with amd64"}},
 		"old kernel": {func(t *testing.T, m machine) {
 			m.program(t, "uname", fmt.Sprintf(uname, "Linux", "aarch64", "5.15.0-91-generic"))
 		},
@@ -136,7 +136,7 @@ func TestMachineThatLacksSomething(t *testing.T) {
 		"little memory": {func(t *testing.T, m machine) {
 			m.file(t, "proc/meminfo", "MemTotal: 9999999 kB\nMemAvailable: 1040000 kB\n")
 		},
-			[]string{"the machine has 1015 MiB of free memory, and a cluster needs 1024 MiB: end other programs"}},
+			[]string{"the host has 1015 MiB of free memory, and a cluster needs 1024 MiB: end other programs"}},
 		"full disk": {func(t *testing.T, m machine) { m.program(t, "df", `printf 'Filesystem\n/dev/sda1 9 9 1000 1%% /\n'`) },
 			[]string{" has 0 MiB of free space, and Foo needs "}},
 		"everything": {func(t *testing.T, m machine) {
@@ -318,7 +318,7 @@ func TestRefusals(t *testing.T) {
 		"no archive beside": {nil, "there is no archive foo-VERSION-linux-amd64.tar.gz in "},
 		"no such archive":   {[]string{"/gone.tar.gz"}, "there is no archive /gone.tar.gz"},
 		"damaged archive":   {[]string{damaged}, "is damaged, since its sum is not the one in"},
-		"other files":       {[]string{"--prefix", foreign, release(t, "v0.1.0")}, "exists, but install.sh did not make it"},
+		"other files":       {[]string{"--prefix", foreign, release(t, "v0.1.0")}, "exists, but install.sh did not create it"},
 		"not installed":     {[]string{"--uninstall", "--prefix", foreign}, "there is no Foo in " + foreign + "/lib/foo that install.sh installed"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -413,7 +413,7 @@ func TestCheckOfSpace(t *testing.T) {
 	m := newMachine(t)
 	m.program(t, "df", `printf 'Filesystem\n/dev/sda1 9 9 2097152 1%% /\n'`)
 	said, code := m.install(t, "--check", "--space", "2048", "--prefix", filepath.Join(t.TempDir(), "bin"))
-	g.Expect(said).To(Equal("This machine can run Foo.\n"))
+	g.Expect(said).To(Equal("This host can run Foo.\n"))
 	g.Expect(code).To(BeZero())
 	said, code = m.install(t, "--check", "--space", "2049")
 	g.Expect(said).To(ContainSubstring("/usr/local has 2048 MiB of free space, and Foo needs 2049 MiB: free some"))

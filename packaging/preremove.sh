@@ -3,7 +3,7 @@
 set -eu
 case ${1:-} in
 remove | 0) ;;
-*) exit 0 ;; # running instances keep the system that they were made with
+*) exit 0 ;; # running instances keep the system that they were created with
 esac
 # Each instance has its own mounts.
 if grep -qsF /usr/lib/foo/systems/ /proc/[0-9]*/mounts; then

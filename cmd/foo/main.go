@@ -40,13 +40,13 @@ func report(root *cobra.Command, err error) int {
 func newCommand() *cobra.Command {
 	return cli.Root(cli.Group(&cobra.Command{
 		Use:   "foo",
-		Short: "Real Kubernetes clusters on this machine, made by Cluster API and Foo",
-		Long: `Real Kubernetes clusters on this machine, made by Cluster API and Foo. Needs root and Linux.
+		Short: "Real Kubernetes clusters on this host, created by Cluster API and Foo",
+		Long: `Real Kubernetes clusters on this host, created by Cluster API and Foo. Needs root and Linux.
 
 Exit codes:
 
       1  something failed; the reason has been shown
-      2  nothing was done: a flag or an argument is invalid, or the machine is not suitable
+      2  nothing was done: a flag or an argument is invalid, or the host is not suitable
     130  interrupted; a second Ctrl-C ends a clean-up at once
 
 Errors say what is wrong and what to do, in one line each.`,

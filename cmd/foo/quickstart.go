@@ -34,12 +34,12 @@ func newQuickstartCommand() *cobra.Command {
 		Use:   "quickstart",
 		Short: "Bring up a workload cluster, and delete it at the end",
 		Long: `Start a management cluster, Cluster API, the kubeadm bootstrap provider, the Foo cloud and the Foo providers as
-processes of this machine, which create a workload cluster of real Kubernetes components. Needs root and Linux.
+processes of this host, which create a workload cluster of real Kubernetes components. Needs root and Linux.
 
 Stay up until Ctrl-C, and then delete everything that was created. A second Ctrl-C ends the command at once; foo
 quickstart delete then deletes what is left.
 
-Exit with 1 if something failed, with 2 if nothing was started because a flag is invalid or the machine is not
+Exit with 1 if something failed, with 2 if nothing was started because a flag is invalid or the host is not
 suitable, and with 130 if it was interrupted before the cluster was available.`,
 		Example: `  foo quickstart
   foo quickstart --control-plane-machine-count=3 --exit
@@ -126,8 +126,8 @@ func addClusterFlags(command *cobra.Command, config *quickstart.Config) {
 // addCloudFlags adds the flags about the cloud, which is started with the management cluster.
 func addCloudFlags(command *cobra.Command, config *quickstart.Config) {
 	flags := command.Flags()
-	flags.StringVar(&config.Bridge, "bridge", defaultBridge, "name of the network interface through which this machine reaches instances")
-	flags.StringVar(&config.Network, "network", defaultNetwork, "IPv4 network of the cloud's instances; nothing else on the machine may use it")
+	flags.StringVar(&config.Bridge, "bridge", defaultBridge, "name of the network interface through which this host reaches instances")
+	flags.StringVar(&config.Network, "network", defaultNetwork, "IPv4 network of the cloud's instances; nothing else on the host may use it")
 	flags.StringVar(&config.CloudConfig, "cloud-config", "", "YAML file with the cloud's zones, instance types and tenants; all have defaults")
 	flags.DurationVar(&config.Timeout, "timeout", defaultTimeout, "how long the programs may take to start, and then how long a cluster may take to become available")
 }

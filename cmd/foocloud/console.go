@@ -32,8 +32,8 @@ func newConsoleCommand() *cobra.Command {
 	var options consoleOptions
 	command := &cobra.Command{
 		Use:   "console",
-		Short: "Serve the web console to a browser on this machine until interrupted",
-		Long: `Serve the web console to a browser on this machine until interrupted.
+		Short: "Serve the web console to a browser on this host until interrupted",
+		Long: `Serve the web console to a browser on this host until interrupted.
 
 The command prints an address with a key that is only valid until the command ends. The browser gets the key
 instead of the tenant's token. Without --write, the console can only look.`,

@@ -163,7 +163,7 @@ func newDrainCommand() *cobra.Command {
 		Short: "Cordon the Node of an instance and evict its Pods",
 		Long: `Cordon the Node of an instance and evict its Pods.
 
-This runs kubectl drain on an instance of the cluster's control plane, with the rights of its administrator. The
+This runs kubectl drain on an instance of the cluster's control plane, with the permissions of its administrator. The
 instance keeps running. kubectl uncordon lets Pods onto the Node again.`,
 		Example: "  foocloud instance drain demo-workers-4tq9z",
 		Args:    cobra.ExactArgs(1), ValidArgsFunction: instances.complete(&e.connection, 1),

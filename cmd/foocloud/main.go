@@ -38,8 +38,8 @@ const (
 func newCommand() *cobra.Command {
 	root := cli.Group(&cobra.Command{
 		Use:   "foocloud",
-		Short: "A cloud on this machine: instances are containers, load balancers are processes",
-		Long: `A cloud on this machine: instances are containers, load balancers are processes.
+		Short: "A cloud on this host: instances are containers, load balancers are processes",
+		Long: `A cloud on this host: instances are containers, load balancers are processes.
 
 Commands accept the name of an instance, pool or load balancer, with or without its namespace, the ID of an instance,
 or any prefix of these that matches only one object. Images and fault rules must be given by their full name.
@@ -47,7 +47,7 @@ or any prefix of these that matches only one object. Images and fault rules must
 Exit codes:
 
       1  something failed
-      2  nothing was done: a flag, an argument or a value is invalid, a confirmation is missing, or the machine is not suitable
+      2  nothing was done: a flag, an argument or a value is invalid, a confirmation is missing, or the host is not suitable
       3  an object does not exist
       4  the token is missing or wrong, or this user may not use the cloud
       5  the cloud does not answer, is busy, or has no room

@@ -41,7 +41,7 @@ func newServeCommand() *cobra.Command {
 		"how many instances may boot at the same time, while others wait; 0 for any number")
 	flags.Lookup("concurrent-boots").DefValue = "two for each CPU"
 	flags.StringVar(&options.UserNamespaces, "user-namespaces", daemon.UserNamespacesOff,
-		"whether new instances have user namespaces, so that their root is unprivileged on this machine: off, auto (if this machine supports them) or on")
+		"whether new instances have user namespaces, so that their root is unprivileged on this host: off, auto (if this host supports them) or on")
 	flags.StringVar(&options.TLSCert, "tls-cert", "", "certificate file for https (default: self-signed, <state-dir>/tls.crt)")
 	flags.StringVar(&options.TLSKey, "tls-key", "", "key file for https")
 	return command
@@ -52,7 +52,7 @@ func addConfigFlag(flags *pflag.FlagSet, options *daemon.Options) {
 }
 
 func addNetworkFlags(flags *pflag.FlagSet, options *daemon.Options) {
-	flags.StringVar(&options.Bridge, "bridge", "foo0", "name of the network interface through which this machine reaches instances")
+	flags.StringVar(&options.Bridge, "bridge", "foo0", "name of the network interface through which this host reaches instances")
 	flags.StringVar(&options.Network, "network", "10.77.0.0/16", "IPv4 network of instances and load balancers")
 }
 
@@ -77,7 +77,7 @@ func newCheckCommand() *cobra.Command {
 	var options daemon.Options
 	command := &cobra.Command{
 		Use:     "check",
-		Short:   "Check whether this machine can run instances, and report what it lacks; the check leaves nothing behind",
+		Short:   "Check whether this host can run instances, and report what it lacks; the check leaves nothing behind",
 		Example: "  foocloud check",
 		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {

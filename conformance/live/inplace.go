@@ -131,7 +131,7 @@ func (v *view) madeFrom(template string) error {
 			return fmt.Errorf("the Machine %s has no infrastructure", m.Name)
 		}
 		if from := m.infra.GetAnnotations()[clusterv1.TemplateClonedFromNameAnnotation]; from != template {
-			return fmt.Errorf("the infrastructure of the Machine %s says that it was made from the template %q, want %q", m.Name, from, template)
+			return fmt.Errorf("the infrastructure of the Machine %s says that it was created from the template %q, want %q", m.Name, from, template)
 		}
 	}
 	return nil

@@ -42,7 +42,7 @@ func TestUpdatesInPlace(t *testing.T) {
 		"nobody asks":                        {nil, nil, nil, errNotClaimed.Error()},
 		"Cluster API does not update":        {asked, nil, nil, errNoGate.Error()},
 		"a Machine is replaced":              {asked, asked, func(v *view) { v.machines[0].Name = "n" }, "answered with yes, and the control plane has replaced the Machine m0"},
-		"the template is not followed":       {asked, asked, func(v *view) { v.machines[1].infra.SetAnnotations(nil) }, `the infrastructure of the Machine m1 says that it was made from the template "", want "copy"`},
+		"the template is not followed":       {asked, asked, func(v *view) { v.machines[1].infra.SetAnnotations(nil) }, `the infrastructure of the Machine m1 says that it was created from the template "", want "copy"`},
 		"a Machine is not marked":            {asked, nil, func(v *view) { delete(v.machines[0].Annotations, clusterv1.UpdateInProgressAnnotation) }, "UpdateMachine was not called: m0 does not have the annotation"},
 		"the infrastructure is not marked":   {asked, []string{"m0"}, func(v *view) { v.machines[2].infra.SetAnnotations(nil) }, "UpdateMachine was not called: m2 does not have the annotation"},
 		"the bootstrap config is not marked": {asked, []string{"m0"}, func(v *view) { v.machines[2].bootstrap.SetAnnotations(nil) }, "UpdateMachine was not called: m2 does not have the annotation"},

@@ -65,10 +65,10 @@ func (s *story) rotateKubeconfig(ctx context.Context) error {
 	return s.settle(ctx, nil)
 }
 
-// missingIf records that a rule was not run if no certificate that expires soon could be made.
+// missingIf records that a rule was not run if no certificate that expires soon could be created.
 func (s *story) missingIf(rule string, err error) {
 	if err != nil {
-		s.missing(rule, conformance.NotRun, "no certificate that expires soon could be made: "+err.Error())
+		s.missing(rule, conformance.NotRun, "no certificate that expires soon could be created: "+err.Error())
 	}
 }
 

@@ -102,7 +102,7 @@ func hash(values ...any) (string, error) {
 func (m madeFrom) annotation() (string, error) {
 	encoded, err := json.Marshal(m)
 	if err != nil {
-		return "", fmt.Errorf("encoding what a Machine is made from: %w", err)
+		return "", fmt.Errorf("encoding what a Machine is created from: %w", err)
 	}
 	return string(encoded), nil
 }
@@ -143,7 +143,7 @@ func (r *Reconciler) keepRecord(ctx context.Context, s *scope, machine *clusterv
 	before := machine.DeepCopy()
 	annotations.AddAnnotations(machine, map[string]string{controlplanev1.MadeFromAnnotation: record})
 	if err := r.client.Patch(ctx, machine, client.MergeFrom(before), client.FieldOwner(creatorManager)); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("recording what Machine %s is made from: %w", machine.Name, err)
+		return fmt.Errorf("recording what Machine %s is created from: %w", machine.Name, err)
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ func (s *scope) compare() error {
 func (s *scope) due(machine *clusterv1.Machine) []plan.Difference {
 	var found []plan.Difference
 	if after := s.controlPlane.Spec.Rollout.After; !after.IsZero() && !s.now.Before(after.Time) && machine.CreationTimestamp.Before(&after) {
-		found = append(found, plan.Difference{Field: fieldAfter, Asked: true, Text: "made before spec.rollout.after " + after.UTC().Format(time.RFC3339)})
+		found = append(found, plan.Difference{Field: fieldAfter, Asked: true, Text: "created before spec.rollout.after " + after.UTC().Format(time.RFC3339)})
 	}
 	if at, ok := s.replacedBefore(machine); ok && !s.now.Before(at) {
 		found = append(found, plan.Difference{Field: fieldCertificate, Asked: true, Text: "Certificates will expire soon, at " + s.expiry(machine).UTC().Format(time.RFC3339)})

@@ -27,7 +27,7 @@ const (
 func Groups() []Group {
 	return []Group{{
 		Title: "Quota",
-		About: "Before the objects of a cluster are created. What its topology asks for must fit into the quota that the tenant of the Foo cloud has left, minus what clusters that were let through earlier still have to order. " +
+		About: "Before the objects of a cluster are created. What its topology asks for must fit into the quota that the tenant of the Foo cloud has left, minus what clusters that were let through earlier still have to create. " +
 			"Clusters on other infrastructure are let through.",
 		Settings: []Setting{
 			toggle("quotaCheck",

@@ -41,7 +41,7 @@ func main() {
 	}
 	flag.StringVar(&r.version, "version", "", "version to release, for example v0.1.0; its release series must be in metadata.yaml")
 	flag.StringVar(&r.output, "output", "out", "folder to write to")
-	flag.StringVar(&r.images.programs, "programs", "", "folder with the programs of the images, as `make release` fills it; without it, no images are made")
+	flag.StringVar(&r.images.programs, "programs", "", "folder with the programs of the images, as `make release` fills it; without it, no images are built")
 	words("architectures", "architectures of the images, all by default", &r.images.architectures)
 	words("node-versions", "Kubernetes versions that nodes have an image with", &r.images.nodes)
 	words("providers", "also write these providers of a management cluster as name:version, with their images", &r.images.providers)

@@ -17,8 +17,8 @@ import (
 )
 
 // Load returns the kubeconfig in a secret. It returns an InvalidError if that cannot be used or
-// would run a program or read a file: whoever may write the secret must get neither the rights nor
-// the token of this program. Contexts other than the current one are not used, and may do so.
+// would run a program or read a file: whoever may write the secret must get neither the permissions
+// nor the token of this program. Contexts other than the current one are not used, and may do so.
 func Load(found *corev1.Secret) (*api.Config, error) {
 	problem := func(format string, arguments ...any) (*api.Config, error) {
 		return nil, &InvalidError{Secret: found.Name, Problem: fmt.Sprintf(format, arguments...)}

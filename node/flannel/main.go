@@ -58,7 +58,7 @@ func main() {
 	flags.IntVar(&o.healthPort, "healthz-port", 0, "port of /healthz and /readyz; 0 is none")
 	flags.StringVar(&o.configuration, "net-config-path", "/etc/kube-flannel/net-conf.json", "file with the configuration of the network")
 	flags.StringVar(&o.subnetFile, "subnet-file", "/run/flannel/subnet.env", "file to write the node's subnet to")
-	flags.StringVar(&o.iface, "iface", "", "network card or address by which nodes reach each other; by default the one of the default route")
+	flags.StringVar(&o.iface, "iface", "", "network interface or address by which nodes reach each other; by default the one of the default route")
 	klog.InitFlags(flags)
 	_ = flags.Parse(os.Args[1:])
 	if err := o.run(); err != nil {
@@ -143,7 +143,7 @@ func (o options) register(ctx context.Context, group *sync.WaitGroup, subnets su
 	}
 	card, err := ipmatch.LookupExtIface(o.iface, "", "", stack, ipmatch.PublicIPOpts{})
 	if err != nil {
-		return nil, fmt.Errorf("find the card by which nodes reach each other: %w", err)
+		return nil, fmt.Errorf("find the network interface by which nodes reach each other: %w", err)
 	}
 	kind, err := backend.NewManager(ctx, subnets, card).GetBackend(config.BackendType)
 	if err != nil {

@@ -31,7 +31,7 @@ func imagesCommand() *cobra.Command {
 	flags := command.Flags()
 	flags.StringVar(&i.architecture, "architecture", runtime.GOARCH, "Architecture of the images.")
 	flags.StringVar(&i.kubernetes, "kubernetes", "bin/kubernetes", "Folder with the programs of each version.")
-	flags.StringVar(&i.kubeadm, "kubeadm", "bin/kubernetes", "Folder with the same for this machine's architecture.")
+	flags.StringVar(&i.kubeadm, "kubeadm", "bin/kubernetes", "Folder with the same for this host's architecture.")
 	flags.StringVar(&i.runtime, "runtime", "bin/runtime", "Folder with CoreDNS and flannel in each version.")
 	flags.StringVar(&i.system, "system", "", "Folder with the operating system.")
 	flags.StringVar(&i.output, "output", "", "Archive to write.")

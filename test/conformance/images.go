@@ -76,7 +76,7 @@ func (i images) write(ctx context.Context) error {
 	return errors.Join(image.Write(output, all...), output.Close())
 }
 
-// image returns an image with layers for this machine's architecture.
+// image returns an image with layers for this host's architecture.
 func newImage(reference string, layers ...*image.Layer) image.Image {
 	name, tag, _ := strings.Cut(path.Base(reference), ":")
 	return image.Image{

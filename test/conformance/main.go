@@ -64,7 +64,7 @@ selected tests have passed.`,
 	flags.StringVar(&r.results, "results", "bin/conformance/results", "Folder for the results.")
 	flags.StringVar(&r.stateDir, "state-dir", "/var/lib/foo-conformance", "Folder for the cluster, on a disk file system.")
 	flags.StringVar(&r.bridge, "bridge", "foocnf", "Name of the network bridge of the cloud's instances.")
-	flags.StringVar(&r.network, "network", "10.94.0.0/16", "Network of the cloud's instances; nothing else on the machine may use it.")
+	flags.StringVar(&r.network, "network", "10.94.0.0/16", "Network of the cloud's instances; nothing else on the host may use it.")
 	return command
 }
 

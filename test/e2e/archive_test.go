@@ -52,7 +52,7 @@ var _ = Describe("The archive of a release", Ordered, Label("archive", "slow", n
 	}, NodeTimeout(clusterUp))
 
 	It("has the commands, with completion and manual pages", func(ctx SpecContext) {
-		Expect(output(installed(ctx, "bin/foocloud", "--help"))).To(ContainSubstring("A cloud on this machine"))
+		Expect(output(installed(ctx, "bin/foocloud", "--help"))).To(ContainSubstring("A cloud on this host"))
 		Expect(filepath.Join(prefix, "share/man/man1/foo-create-cluster.1")).To(BeARegularFile())
 		Expect(filepath.Join(prefix, "share/bash-completion/completions/foo")).To(BeARegularFile())
 	}, NodeTimeout(soon))

@@ -39,7 +39,7 @@ type FooClusterIdentitySpec struct {
 	// +optional
 	Cloud CloudKind `json:"cloud,omitempty"`
 
-	// endpoint of the cloud: https://host:port, or unix:///path for a socket on the manager's machine.
+	// endpoint of the cloud: https://host:port, or unix:///path for a socket on the manager's host.
 	// For a Kubernetes cluster, it is https://host:port of its API server. The field is immutable:
 	// existing instances would not be found in another cloud.
 	// +required

@@ -79,7 +79,7 @@ func checkAgent(ctx context.Context, agent string) error {
 		return ctx.Err()
 	}
 	if err != nil {
-		return fmt.Errorf("this machine lacks something that the node agent needs: %s (%w)", strings.TrimSpace(string(output)), err)
+		return fmt.Errorf("this host lacks something that the node agent needs: %s (%w)", strings.TrimSpace(string(output)), err)
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func memoryFits(meminfo string) error {
 	for line := range strings.Lines(meminfo) {
 		var kib int
 		if _, err := fmt.Sscanf(line, "MemAvailable: %d kB", &kib); err == nil && kib>>10 < neededMemory {
-			return fmt.Errorf("the machine has %d MiB of free memory, and a cluster needs %d MiB: end other programs, or use a larger machine", kib>>10, neededMemory)
+			return fmt.Errorf("the host has %d MiB of free memory, and a cluster needs %d MiB: end other programs, or use a larger host", kib>>10, neededMemory)
 		}
 	}
 	return nil

@@ -31,7 +31,7 @@ func TestLittleMemory(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(memoryFits("MemTotal:       8000000 kB\nMemFree:          100000 kB\nMemAvailable:    1048576 kB\n")).To(Succeed())
 	g.Expect(memoryFits("MemTotal:       8000000 kB\nMemAvailable:    1048575 kB\n")).To(MatchError(
-		"the machine has 1023 MiB of free memory, and a cluster needs 1024 MiB: end other programs, or use a larger machine"))
+		"the host has 1023 MiB of free memory, and a cluster needs 1024 MiB: end other programs, or use a larger host"))
 	g.Expect(memoryFits("")).To(Succeed(), "older kernels do not say")
 }
 

@@ -308,7 +308,7 @@ func (c *checked) networkRecord(state *store.Store) (*store.Network, error) {
 		record = &store.Network{Bridge: c.Bridge, CIDR: c.network.String(), Alias: "foocloud " + rand.Text()}
 	}
 	if record.Bridge != c.Bridge || record.CIDR != c.network.String() {
-		return nil, fmt.Errorf("state folder %s was made with --bridge %s --network %s: use these, or another state folder", c.StateDir, record.Bridge, record.CIDR)
+		return nil, fmt.Errorf("state folder %s was created with --bridge %s --network %s: use these, or another state folder", c.StateDir, record.Bridge, record.CIDR)
 	}
 	return record, nil
 }

@@ -69,7 +69,7 @@ func (s *instanceSupervisor) strike(ctx context.Context, record *store.Instance,
 		err = s.cut(ctx, record, strike)
 	}
 	if err != nil && ctx.Err() == nil {
-		s.log.Error(err, "A fault could not be made and is tried again")
+		s.log.Error(err, "Failed to inject a fault, retrying")
 		pause(ctx, woken)
 	}
 }

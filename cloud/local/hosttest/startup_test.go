@@ -53,7 +53,7 @@ var _ = Describe("start", func() {
 		}
 		output, err := check("exit 0").CombinedOutput()
 		Expect(err).NotTo(HaveOccurred(), string(output))
-		Expect(refusal(check("echo no nftables; exit 1"))).To(ContainSubstring("this machine lacks something that the node agent needs: no nftables"))
+		Expect(refusal(check("echo no nftables; exit 1"))).To(ContainSubstring("this host lacks something that the node agent needs: no nftables"))
 		Expect(refusal(exec.Command(programs.foocloud, "check", "--state-dir", d.state, "--system-dir", programs.system, "--agent", "/no/agent"))).To(ContainSubstring("--agent"))
 		misconfigured := check("exit 0")
 		misconfigured.Args = append(misconfigured.Args, "--config", "/does/not/exist")
@@ -127,7 +127,7 @@ var _ = Describe("start", func() {
 		d.kill(syscall.SIGTERM)
 		made := d.network
 		d.network = "10.91.250.0/24"
-		Expect(refusal(d.command())).To(ContainSubstring("was made with --bridge " + d.bridge + " --network " + made))
+		Expect(refusal(d.command())).To(ContainSubstring("was created with --bridge " + d.bridge + " --network " + made))
 	})
 
 	DescribeTable("says what is wrong with its flags", func(word string, arguments ...string) {

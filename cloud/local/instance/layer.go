@@ -131,7 +131,7 @@ func probeHere(folder, systemDir string) (Layer, error) {
 // explain describes what may be wrong with a host that refused the mount, and what is allowed.
 func explain(refusal error, stateDir, systemDir string) string {
 	if errors.Is(refusal, unix.EPERM) {
-		return "this machine does not permit mounting one; run foocloud as root with CAP_SYS_ADMIN, in a container with --privileged"
+		return "this host does not permit mounting one; run foocloud as root with CAP_SYS_ADMIN, in a container with --privileged"
 	}
 	const allowed = "the state folder must lie on ext4, xfs, btrfs or tmpfs, and the system not on an overlay over another overlay"
 	return fmt.Sprintf("it cannot be mounted with the system %s on %s and the state folder %s on %s; %s: give another --state-dir or --system-dir, "+

@@ -102,7 +102,7 @@ func hold(top, group string) error {
 		return err
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("this machine has no cgroup controllers %s, which nodes need", strings.Join(missing, ", "))
+		return fmt.Errorf("this host has no cgroup controllers %s, which nodes need", strings.Join(missing, ", "))
 	}
 	if err := os.Mkdir(group, publicMode); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("make the cgroup of all instances: %w", err)

@@ -94,7 +94,7 @@ func awaitGoAhead(control io.Reader) error {
 		return fmt.Errorf("wait for the daemon: %w", err)
 	}
 	if string(text) != goAhead {
-		return errors.New("the daemon ended while the load balancer was made")
+		return errors.New("the daemon ended while the load balancer was being created")
 	}
 	return nil
 }

@@ -45,13 +45,13 @@ func (b *Bridge) AddCard(card Card) error {
 		LinkAttrs: attrs, PeerName: card.PeerName, PeerNamespace: netlink.NsPid(card.PID), PeerHardwareAddr: hardwareAddress(card.Address),
 	}
 	if err := b.space.LinkAdd(veth); err != nil {
-		return fmt.Errorf("make network card %s: %w", card.Name, err)
+		return fmt.Errorf("create network interface %s: %w", card.Name, err)
 	}
 	if err := b.fence.surround(card.Name, card.Address, card.Tenant); err != nil {
 		return err
 	}
 	if err := b.space.LinkSetUp(veth); err != nil {
-		return fmt.Errorf("bring network card %s up: %w", card.Name, err)
+		return fmt.Errorf("bring network interface %s up: %w", card.Name, err)
 	}
 	return card.setUp(b.options)
 }
@@ -97,10 +97,10 @@ func (b *Bridge) RemoveCard(name string) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("look for network card %s: %w", name, err)
+		return fmt.Errorf("look for network interface %s: %w", name, err)
 	}
 	if err := b.space.LinkDel(link); err != nil && !isMissing(err) && !errors.Is(err, unix.ENODEV) {
-		return fmt.Errorf("remove network card %s: %w", name, err)
+		return fmt.Errorf("remove network interface %s: %w", name, err)
 	}
 	return nil
 }
@@ -109,7 +109,7 @@ func (b *Bridge) RemoveCard(name string) error {
 func (b *Bridge) RemoveStrayCards(ids []string) error {
 	links, err := whole(b.space.LinkList)
 	if err != nil {
-		return fmt.Errorf("list network cards: %w", err)
+		return fmt.Errorf("list network interfaces: %w", err)
 	}
 	known := map[string]bool{}
 	for _, id := range ids {

@@ -132,7 +132,7 @@ func (f *fence) surround(card string, address netip.Addr, tenant string) error {
 		err = enclose(conn.SetDeleteElements, conn.SetAddElements)
 	}
 	if err != nil {
-		return fmt.Errorf("filter the packets of network card %s: %w", card, err)
+		return fmt.Errorf("filter the packets of network interface %s: %w", card, err)
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func (f *fence) remove(some func(card string) bool) error {
 	}
 	// The kernel removes a card's chains with the card, possibly after they were listed.
 	if err := conn.Flush(); err != nil && !errors.Is(err, unix.ENOENT) {
-		return fmt.Errorf("remove the packet filter of network cards: %w", err)
+		return fmt.Errorf("remove the packet filter of network interfaces: %w", err)
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ func Check(options Options) error {
 		return err
 	}
 	if link != nil && link.Type() != "veth" {
-		return fmt.Errorf("interface %s is the %s that an earlier version of foocloud made for this state folder, with its instances and load balancers: "+
+		return fmt.Errorf("interface %s is the %s that an earlier version of foocloud created for this state folder, with its instances and load balancers: "+
 			"remove that cloud with `foocloud destroy` first", options.Name, link.Type())
 	}
 	return CheckFree(options)
@@ -49,7 +49,7 @@ func findLink(name string) (netlink.Link, error) {
 func findHost(options Options) (netlink.Link, error) {
 	link, err := findLink(options.Name)
 	if err == nil && link != nil && link.Attrs().Alias != options.Alias {
-		return nil, fmt.Errorf("interface %s exists (type %s) and was not made by this state folder: choose another name with --bridge, or remove it with `ip link delete %s` if nothing needs it",
+		return nil, fmt.Errorf("interface %s exists (type %s) and was not created by this state folder: choose another name with --bridge, or remove it with `ip link delete %s` if nothing needs it",
 			options.Name, link.Type(), options.Name)
 	}
 	return link, err

@@ -73,7 +73,7 @@ func TestTheBridgeOfAnEarlierVersionIsRemovedOnlyWithItsCloud(t *testing.T) {
 	earlier := &netlink.Bridge{LinkAttrs: attrs}
 	g.Expect(netlink.LinkAdd(earlier)).To(Succeed())
 	t.Cleanup(func() { _ = netlink.LinkDel(earlier) })
-	g.Expect(Check(options)).To(MatchError(ContainSubstring("was not made by this state folder")))
+	g.Expect(Check(options)).To(MatchError(ContainSubstring("was not created by this state folder")))
 	g.Expect(netlink.LinkSetAlias(earlier, options.Alias)).To(Succeed())
 	g.Expect(Check(options)).To(MatchError(ContainSubstring("earlier version")))
 	bridge, err := Restore(options)
@@ -97,7 +97,7 @@ func TestACloudIsRemovedWhileAnotherHasItsInterfacesName(t *testing.T) {
 	t.Cleanup(func() { g.Expect(netlink.LinkDel(other)).To(Succeed(), "it is still there") })
 	g.Expect(netlink.LinkSetAlias(other, "foocloud other")).To(Succeed())
 	_, err := Ensure(options)
-	g.Expect(err).To(MatchError(ContainSubstring("was not made by this state folder")))
+	g.Expect(err).To(MatchError(ContainSubstring("was not created by this state folder")))
 	bridge, err := Restore(options)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(bridge.Close()).To(Succeed())

@@ -176,7 +176,7 @@ test('orders are given with the keyboard, and confirmed', async () => {
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   await shows('#instance-facts', 'Stopped');
-  await shows('#instance-result', 'Stop was ordered');
+  await shows('#instance-result', 'Stop was requested');
   await page.getByRole('button', { name: 'Start' }).click();
   await shows('#instance-facts', 'Running');
   await page.getByRole('button', { name: 'Delete' }).click();

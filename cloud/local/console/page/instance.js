@@ -80,7 +80,7 @@ export class InstanceView {
     const path = `/v1/instances/${encodeURIComponent(instance.id)}`;
     try {
       await (action ? this.#api.order('POST', `${path}/power/${action}`) : this.#api.order('DELETE', path));
-      setText(byID('instance-result'), `${title} was ordered.`);
+      setText(byID('instance-result'), `${title} was requested.`);
     } catch (error) {
       setText(byID('instance-result'), `${title} failed: ${error.message}`);
     }
