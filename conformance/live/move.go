@@ -12,6 +12,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -93,11 +94,8 @@ func (s *story) move(ctx context.Context) error {
 		return err
 	}
 	s.log("          moving %d objects", len(objects))
-	if err := s.leave(ctx, objects); err != nil {
+	if err := s.replace(context.WithoutCancel(ctx), objects); err != nil {
 		return err
-	}
-	if err := s.arrive(ctx, objects); err != nil {
-		return fmt.Errorf("create what was moved: %w", err)
 	}
 	if err := s.change(ctx, cluster, func() { cluster.Spec.Paused = nil }); err != nil {
 		return err
@@ -177,6 +175,16 @@ func ordered(byUID map[types.UID]*unstructured.Unstructured) []*unstructured.Uns
 	return all
 }
 
+// replace deletes the objects and creates them again, whatever happens: without them, nobody would delete
+// the machines that they stand for.
+func (s *story) replace(ctx context.Context, objects []*unstructured.Unstructured) error {
+	err := s.leave(ctx, objects)
+	if missing := s.arrive(ctx, objects); missing != nil {
+		err = errors.Join(err, fmt.Errorf("create what was moved: %w", missing))
+	}
+	return err
+}
+
 // deleteForMove is the annotation that clusterctl sets before it deletes, which webhooks may look at.
 const deleteForMove = "clusterctl.cluster.x-k8s.io/delete-for-move"
 
@@ -216,13 +224,17 @@ func (s *story) leave(ctx context.Context, objects []*unstructured.Unstructured)
 	})
 }
 
-// arrive creates the objects again.
+// arrive creates the objects again, unless they are still there.
 func (s *story) arrive(ctx context.Context, objects []*unstructured.Unstructured) error {
 	created := map[types.UID]types.UID{}
 	var errs []error
 	for _, object := range objects {
 		one := copied(object, created)
-		if err := s.Client.Create(ctx, one, fieldOwner); err != nil {
+		err := s.createOne(ctx, one)
+		if apierrors.IsAlreadyExists(err) {
+			err = s.Client.Get(ctx, client.ObjectKeyFromObject(one), one)
+		}
+		if err != nil {
 			errs = append(errs, fmt.Errorf("%s %s: %w", one.GetKind(), one.GetName(), err))
 			continue
 		}

@@ -181,23 +181,28 @@ func (s *story) create(ctx context.Context) error {
 	return s.settle(ctx, nil)
 }
 
-// createAll creates the objects of a template. It tries again if a webhook cannot be reached: shortly
-// after an installation, its Service may not lead to the new Pod on every node.
+// createAll creates the objects of a template.
 func (s *story) createAll(ctx context.Context, objects []*unstructured.Unstructured) error {
 	for _, object := range objects {
-		var refused error
-		unreachable := until(ctx, soon, func() error {
-			refused = s.Client.Create(ctx, object.DeepCopy(), fieldOwner)
-			if apierrors.IsInternalError(refused) {
-				return refused
-			}
-			return nil
-		})
-		if err := cmp.Or(unreachable, refused); err != nil {
+		if err := s.createOne(ctx, object.DeepCopy()); err != nil {
 			return fmt.Errorf("create %s %s of the template: %w", object.GetKind(), object.GetName(), err)
 		}
 	}
 	return nil
+}
+
+// createOne creates an object. It tries again if the API server cannot be reached, or a webhook: shortly
+// after an installation, its Service may not lead to the new Pod on every node.
+func (s *story) createOne(ctx context.Context, object *unstructured.Unstructured) error {
+	var refused error
+	unreachable := until(ctx, soon, func() error {
+		refused = s.Client.Create(ctx, object, fieldOwner)
+		if reason := apierrors.ReasonForError(refused); reason == metav1.StatusReasonInternalError || reason == metav1.StatusReasonUnknown {
+			return refused
+		}
+		return nil
+	})
+	return cmp.Or(unreachable, refused)
 }
 
 // settle waits until nothing is left to do and the cluster is as wanted, and judges it. What lags
@@ -308,10 +313,14 @@ func (v *view) uncounted() []string {
 	return waiting
 }
 
-// remove deletes the cluster, and waits until it is gone.
+// remove deletes the cluster, and waits until it is gone. A move that failed has left it paused, and
+// then nobody would act.
 func (s *story) remove(ctx context.Context) error {
 	cluster := &clusterv1.Cluster{}
 	cluster.Namespace, cluster.Name = s.Namespace, clusterName
+	if err := s.change(ctx, cluster, func() { cluster.Spec.Paused = nil }); err != nil {
+		return client.IgnoreNotFound(err)
+	}
 	if err := s.Client.Delete(ctx, cluster); err != nil {
 		return client.IgnoreNotFound(err)
 	}
@@ -323,10 +332,16 @@ func (s *story) remove(ctx context.Context) error {
 	})
 }
 
-// delete deletes the cluster, and looks for what is left.
+// delete deletes the cluster, and looks for what is left of what it has now: a move that failed may
+// have replaced only a part.
 func (s *story) delete(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
-	err := s.remove(ctx)
+	before, err := s.read(ctx)
+	if err != nil {
+		return errors.Join(client.IgnoreNotFound(err), s.remove(ctx))
+	}
+	s.now = before
+	err = s.remove(ctx)
 	v := &view{}
 	if readErr := s.readNamespace(ctx, v); readErr != nil {
 		return errors.Join(err, readErr)
@@ -335,8 +350,13 @@ func (s *story) delete(ctx context.Context) error {
 	return err
 }
 
-// checkDeleted records which kinds have objects left.
+// checkDeleted records which kinds have objects left, if the deletion of the Cluster has begun.
 func (s *story) checkDeleted(v *view) {
+	if slices.ContainsFunc(v.namespaced, func(one metav1.PartialObjectMetadata) bool {
+		return one.UID == s.now.cluster.UID && one.DeletionTimestamp.IsZero()
+	}) {
+		return
+	}
 	for _, role := range roles {
 		for _, o := range s.now.objects(role) {
 			var left error

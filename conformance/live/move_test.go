@@ -1,0 +1,170 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package live
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	. "github.com/onsi/gomega"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/capfoo/cluster-api-provider-foo/conformance"
+)
+
+var demoCluster = schema.GroupVersionKind{Group: "demo.example.com", Version: "v1", Kind: "DemoCluster"}
+
+// newStory returns the story of a Cluster and its DemoCluster, in a management cluster whose requests
+// functions can change.
+func newStory(t *testing.T, functions interceptor.Funcs) *story {
+	t.Helper()
+	g := NewWithT(t)
+	scheme, err := NewScheme()
+	g.Expect(err).NotTo(HaveOccurred())
+	scheme.AddKnownTypeWithName(demoCluster, &unstructured.Unstructured{})
+	scheme.AddKnownTypeWithName(demoCluster.GroupVersion().WithKind("DemoClusterList"), &unstructured.UnstructuredList{})
+	cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "live", Name: clusterName, UID: "cluster"}}
+	cluster.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: demoCluster.Group, Kind: demoCluster.Kind, Name: clusterName}
+	infra := newObject("infrastructure-cluster", demoCluster.Kind, clusterName, "v1beta2", map[string]any{}, map[string]any{})
+	infra.SetGroupVersionKind(demoCluster)
+	infra.SetNamespace("live")
+	infra.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: clusterv1.GroupVersion.String(), Kind: "Cluster", Name: clusterName, UID: cluster.UID}})
+	infra.SetFinalizers([]string{"demo.example.com/machines"})
+	c := &Checker{
+		Namespace: "live", Patience: time.Minute, wanted: conformance.Versions, crds: map[schema.GroupKind]*apiextensionsv1.CustomResourceDefinition{},
+		Client: fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(meta.NewDefaultRESTMapper(nil)).
+			WithObjects(cluster, infra.Unstructured).WithInterceptorFuncs(functions).Build(),
+	}
+	for kind, label := range map[schema.GroupVersionKind]string{clusterv1.GroupVersion.WithKind("Cluster"): "cluster-api", demoCluster: "infrastructure-demo"} {
+		crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{
+			clusterv1.ProviderNameLabel: label, clusterv1.GroupVersion.Group + "/v1beta2": kind.Version,
+		}}}
+		crd.Spec.Scope = apiextensionsv1.NamespaceScoped
+		crd.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{{Name: kind.Version, Storage: true}}
+		c.crds[kind.GroupKind()] = crd
+	}
+	g.Expect(c.readRules()).To(Succeed())
+	s := &story{Checker: c}
+	s.now, err = s.read(t.Context())
+	g.Expect(err).NotTo(HaveOccurred())
+	return s
+}
+
+// existing returns the objects of the story that exist.
+func (s *story) existing(g *WithT) []client.Object {
+	infra := &unstructured.Unstructured{}
+	infra.SetGroupVersionKind(demoCluster)
+	var all []client.Object
+	for _, object := range []client.Object{&clusterv1.Cluster{}, infra} {
+		err := s.Client.Get(context.Background(), s.key(clusterName), object)
+		g.Expect(client.IgnoreNotFound(err)).To(Succeed())
+		if err == nil {
+			all = append(all, object)
+		}
+	}
+	return all
+}
+
+// A paused Cluster is never deleted, so its machines would stay.
+func TestThePauseOfAFailedMoveEndsBeforeTheDeletion(t *testing.T) {
+	g := NewWithT(t)
+	deleted := 0
+	s := newStory(t, interceptor.Funcs{Delete: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.DeleteOption) error {
+		deleted++
+		found := &clusterv1.Cluster{}
+		g.Expect(c.Get(ctx, client.ObjectKeyFromObject(object), found)).To(Succeed())
+		g.Expect(found.Spec.Paused).To(BeNil())
+		return c.Delete(ctx, object, options...)
+	}})
+	cluster := s.now.cluster.DeepCopy()
+	g.Expect(s.change(t.Context(), cluster, func() { cluster.Spec.Paused = ptr.To(true) })).To(Succeed())
+	g.Expect(s.remove(t.Context())).To(Succeed())
+	g.Expect(deleted).To(Equal(1))
+	g.Expect(s.remove(t.Context())).To(Succeed(), "it is gone")
+}
+
+func TestAMoveThatEndsEarlyLosesNoObject(t *testing.T) {
+	for name, functions := range map[string]func(cancel func()) interceptor.Funcs{
+		"interrupted": func(cancel func()) interceptor.Funcs {
+			ended := func(ctx context.Context) error { return ctx.Err() }
+			return interceptor.Funcs{
+				Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+					return errors.Join(ended(ctx), c.Get(ctx, key, object, options...))
+				},
+				Delete: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.DeleteOption) error {
+					if object.GetObjectKind().GroupVersionKind().Kind == "Cluster" { // the last one
+						defer cancel()
+					}
+					return errors.Join(ended(ctx), c.Delete(ctx, object, options...))
+				},
+				Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
+					if err := ended(ctx); err != nil {
+						return err
+					}
+					return c.Create(ctx, object, options...)
+				},
+			}
+		},
+		"a request to delete fails": func(func()) interceptor.Funcs {
+			return interceptor.Funcs{Delete: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.DeleteOption) error {
+				if _, ok := object.(*unstructured.Unstructured); ok && object.GetObjectKind().GroupVersionKind().Kind == "Cluster" {
+					return apierrors.NewBadRequest("no")
+				}
+				return c.Delete(ctx, object, options...)
+			}}
+		},
+		"a webhook is not reachable at once": func(func()) interceptor.Funcs {
+			asked := 0
+			return interceptor.Funcs{Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
+				if asked++; asked < 3 {
+					return apierrors.NewInternalError(errors.New("failed calling webhook"))
+				}
+				return c.Create(ctx, object, options...)
+			}}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				s := newStory(t, functions(cancel))
+				g.Expect(s.move(ctx)).NotTo(Succeed(), "the Cluster never comes to rest, either")
+				objects := s.existing(g)
+				g.Expect(objects).To(HaveLen(2))
+				g.Expect(objects[1].GetOwnerReferences()).To(HaveExactElements(HaveField("UID", objects[0].GetUID())))
+			})
+		})
+	}
+}
+
+func TestDeletionIsJudgedByTheObjectsThatThereAre(t *testing.T) {
+	g := NewWithT(t)
+	const rule = "infrastructure-cluster/deletion"
+	refused := errors.New("refused")
+	s := newStory(t, interceptor.Funcs{Delete: func(context.Context, client.WithWatch, client.Object, ...client.DeleteOption) error { return refused }})
+	g.Expect(s.delete(t.Context())).To(MatchError(refused))
+	g.Expect(s.results).NotTo(HaveKey(rule), "nobody was asked to delete anything")
+
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		s := newStory(t, interceptor.Funcs{})
+		s.now.infra.SetUID("before a move")
+		g.Expect(s.delete(t.Context())).To(Succeed())
+		g.Expect(s.results).To(HaveKeyWithValue(rule, HaveField("Status", conformance.Failed)), "nobody removes the finalizer")
+	})
+}
