@@ -4,24 +4,68 @@
 package live
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"math/big"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/capfoo/cluster-api-provider-foo/conformance"
 )
 
 const cluster = "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: \"${CLUSTER_NAME}\", namespace: \"${NAMESPACE}\"}\n"
+
+func TestResultsOfARunThatEndsBadlyAreKept(t *testing.T) {
+	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "clusters.cluster.x-k8s.io"}}
+	crd.Spec.Group, crd.Spec.Names.Kind, crd.Spec.Scope = clusterv1.GroupVersion.Group, "Cluster", apiextensionsv1.NamespaceScoped
+	crd.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{{Name: clusterv1.GroupVersion.Version, Storage: true}}
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		scheme, err := NewScheme()
+		g.Expect(err).NotTo(HaveOccurred())
+		ctx, interrupt := context.WithCancel(t.Context())
+		var warnings []string
+		c := &Checker{
+			Template: cluster, Namespace: "live", Warn: func(message string) { warnings = append(warnings, message) },
+			Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(crd).WithInterceptorFuncs(interceptor.Funcs{
+				Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
+					if object.GetObjectKind().GroupVersionKind().Kind == "Cluster" {
+						interrupt()
+					}
+					return c.Create(ctx, object, options...)
+				},
+				Delete: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.DeleteOption) error {
+					if _, ok := object.(*corev1.Namespace); ok {
+						return errors.New("refused")
+					}
+					return c.Delete(ctx, object, options...)
+				},
+			}).Build(),
+		}
+		results, err := c.Check(ctx, nil)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(results).To(ContainElement(And(HaveField("Rule", "clusterctl/move"), HaveField("Status", conformance.Unfinished), HaveField("Reason", ContainSubstring("context canceled")))))
+		g.Expect(warnings).To(HaveExactElements("the namespace live could not be deleted: refused"))
+	})
+}
 
 func TestTemplateWithATopology(t *testing.T) {
 	g := NewWithT(t)

@@ -4,11 +4,12 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -85,8 +86,16 @@ func (f *checkFlags) check() error {
 	if f.output == "" {
 		return nil
 	}
-	if _, err := os.Stat(filepath.Dir(f.output)); err != nil {
-		return usage(fmt.Errorf("--output %s: %w", f.output, err))
+	_, missing := os.Stat(f.output)
+	file, err := os.OpenFile(f.output, os.O_CREATE|os.O_WRONLY, 0o600)
+	if err == nil {
+		err = file.Close()
+	}
+	if err == nil && errors.Is(missing, fs.ErrNotExist) {
+		err = os.Remove(f.output)
+	}
+	if err != nil {
+		return usage(fmt.Errorf("--output: %w", err))
 	}
 	return nil
 }
@@ -103,24 +112,28 @@ func (f *checkFlags) write(command *cobra.Command, report *conformance.Report) e
 			report.Results[i].Seconds = 0
 		}
 	}
-	out := command.OutOrStdout()
 	if f.output != "" {
-		file, err := os.Create(f.output)
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(format(file, report), file.Close()); err != nil {
-			return fmt.Errorf("write %s: %w", f.output, err)
+		if err := f.store(format, report); err != nil {
+			return errors.Join(fmt.Errorf("write %s: %w", f.output, err), output.Text(command.OutOrStdout(), report))
 		}
 		format = output.Text
 	}
-	if err := format(out, report); err != nil {
+	if err := format(command.OutOrStdout(), report); err != nil {
 		return err
 	}
 	if len(report.Broken()) > 0 {
 		return errFindings
 	}
 	return nil
+}
+
+// store writes the report to the file, which stays as it was if there is no such report.
+func (f *checkFlags) store(format output.Format, report *conformance.Report) error {
+	var content bytes.Buffer
+	if err := format(&content, report); err != nil {
+		return err
+	}
+	return os.WriteFile(f.output, content.Bytes(), 0o644) //nolint:gosec // a report has no secrets
 }
 
 func newLintCommand() *cobra.Command {

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+
+	"github.com/capfoo/cluster-api-provider-foo/conformance"
 )
 
 const base = "../../lint/testdata/base"
@@ -55,7 +57,8 @@ func TestCommands(t *testing.T) {
 		"missing file":       {[]string{"lint", "missing.yaml"}, "", exitUsage, "no such file"},
 		"both":               {[]string{"lint", base, "--kubeconfig", "x"}, "", exitUsage, "either files or --kubeconfig"},
 		"unknown format":     {[]string{"lint", base, "--format", "pdf"}, "", exitUsage, "allowed: badge, github"},
-		"no folder":          {[]string{"lint", base, "--output", "missing/report.yaml"}, "", exitUsage, "--output missing/report.yaml"},
+		"no folder":          {[]string{"lint", base, "--output", "missing/report.yaml"}, "", exitUsage, "--output: open missing/report.yaml: no such file"},
+		"a folder as report": {[]string{"lint", base, "--output", base}, "", exitUsage, "--output: open ../../lint/testdata/base: is a directory"},
 		"live without":       {[]string{"test", "--live"}, "", exitUsage, "--live needs --template FILE"},
 		"live patience":      {[]string{"test", "--live", "--template", "x", "--patience", "0s"}, "", exitUsage, "want a positive duration"},
 		"live missing":       {[]string{"test", "--live", "--template", "missing.yaml"}, "", exitUsage, "no such file"},
@@ -97,6 +100,28 @@ func TestLintWritesAReport(t *testing.T) {
 	written, err := os.ReadFile(path)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(string(written)).To(And(ContainSubstring("kind: ConformanceReport"), ContainSubstring("name: Demo"), ContainSubstring("reproduce: capi-conformance ")))
+}
+
+func TestAReportIsNotLost(t *testing.T) {
+	g := NewWithT(t)
+	path := filepath.Join(t.TempDir(), "report.yaml")
+	_, code := execute(t, "", "lint", "missing.yaml", "--output", path)
+	g.Expect(code).To(Equal(exitUsage))
+	g.Expect(path).NotTo(BeAnExistingFile(), "nothing was checked")
+
+	unknown := &conformance.Report{Results: []conformance.Result{{Rule: "a/b", Status: conformance.Passed}}}
+	g.Expect(os.WriteFile(path, []byte("old"), 0o600)).To(Succeed())
+	var out bytes.Buffer
+	command := newLintCommand()
+	command.SetOut(&out)
+	for format, file := range map[string]string{"html": path, "yaml": filepath.Dir(path)} {
+		out.Reset()
+		flags := checkFlags{format: format, output: file}
+		g.Expect(flags.check()).To(Or(Succeed(), MatchError(ContainSubstring("is a directory"))))
+		g.Expect(flags.write(command, unknown)).To(MatchError(ContainSubstring("write " + file)))
+		g.Expect(out.String()).To(HaveSuffix("1 passed\n"))
+	}
+	g.Expect(os.ReadFile(path)).To(BeEquivalentTo("old"))
 }
 
 func TestReportMergesStoredReports(t *testing.T) {

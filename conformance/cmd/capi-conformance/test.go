@@ -49,6 +49,7 @@ prepares it. Go must be installed: Cluster API's CRDs come from its module.`,
 				if err != nil {
 					return usage(err)
 				}
+				checker.Warn = func(message string) { command.PrintErrln("Warning:", message) }
 				options.Checkers = []conformance.Checker{checker}
 			case live.template != "" || live.kubeconfig != "":
 				return usage(errors.New("--template and --kubeconfig need --live"))
