@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -240,10 +241,17 @@ func hasMachines(v *view, o *object) error {
 	return nil
 }
 
-// moved are the labels of objects that clusterctl moves although no Cluster owns them.
-var moved = []string{"clusterctl.cluster.x-k8s.io/move", "clusterctl.cluster.x-k8s.io/move-hierarchy"}
+// The labels of objects, or of CRDs for all objects of their kinds, that clusterctl moves although no
+// Cluster owns them: alone, or with what they own.
+const moveLabel, moveHierarchyLabel = "clusterctl.cluster.x-k8s.io/move", "clusterctl.cluster.x-k8s.io/move-hierarchy"
 
-// linked reports which objects clusterctl move takes along: what a Cluster owns, directly or not.
+// movedHierarchies are kinds that clusterctl moves with what they own, even without a label.
+var movedHierarchies = []schema.GroupKind{
+	{Group: clusterv1.GroupVersion.Group, Kind: "Cluster"}, {Group: clusterv1.GroupVersion.Group, Kind: "ClusterClass"},
+	{Group: "addons.cluster.x-k8s.io", Kind: "ClusterResourceSet"},
+}
+
+// linked reports which objects clusterctl move takes along.
 func (v *view) linked() map[types.UID]bool {
 	found := map[types.UID]bool{v.cluster.UID: true}
 	for more := true; more; {
@@ -251,13 +259,28 @@ func (v *view) linked() map[types.UID]bool {
 		for i := range v.namespaced {
 			one := &v.namespaced[i]
 			owned := slices.ContainsFunc(one.OwnerReferences, func(r metav1.OwnerReference) bool { return found[r.UID] })
-			labelled := slices.ContainsFunc(moved, func(label string) bool { _, ok := one.Labels[label]; return ok })
-			if !found[one.UID] && (owned || labelled) {
+			root := slices.Contains(movedHierarchies, one.GroupVersionKind().GroupKind()) || v.labels(one, moveHierarchyLabel)
+			if !found[one.UID] && (owned || root) {
 				found[one.UID], more = true, true
 			}
 		}
 	}
+	for i := range v.namespaced {
+		if one := &v.namespaced[i]; v.labels(one, moveLabel) {
+			found[one.UID] = true
+		}
+	}
 	return found
+}
+
+// labels reports whether an object or its kind has a label.
+func (v *view) labels(one *metav1.PartialObjectMetadata, label string) bool {
+	_, object := one.Labels[label]
+	kind := false
+	if crd := v.crds[one.GroupVersionKind().GroupKind()]; crd != nil {
+		_, kind = crd.Labels[label]
+	}
+	return object || kind
 }
 
 func isOwned(v *view, _ *object) error {

@@ -220,6 +220,40 @@ func TestEveryRuleIsChecked(t *testing.T) {
 	NewWithT(t).Expect(checked).To(BeEmpty(), "these are no rules of the level")
 }
 
+// TestMovedWithoutAnOwner has what clusterctl takes along although no Cluster owns it.
+func TestMovedWithoutAnOwner(t *testing.T) {
+	demo := schema.GroupVersionKind{Group: "demo.example.com", Version: "v1", Kind: "DemoNetwork"}
+	label := func(name string) map[string]string { return map[string]string{name: ""} }
+	for name, test := range map[string]struct {
+		kind         schema.GroupVersionKind
+		crd, object  map[string]string
+		itself, owns bool
+	}{
+		"nothing says so":                {demo, nil, nil, false, false},
+		"a label of the object":          {demo, nil, label(moveLabel), true, false},
+		"a label of the kind":            {demo, label(moveLabel), nil, true, false},
+		"a hierarchy":                    {demo, nil, label(moveHierarchyLabel), true, true},
+		"hierarchies of the kind (CAPL)": {demo, label(moveHierarchyLabel), nil, true, true},
+		"a ClusterClass":                 {clusterv1.GroupVersion.WithKind("ClusterClass"), nil, nil, true, true},
+		"another Cluster":                {clusterv1.GroupVersion.WithKind("Cluster"), nil, nil, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			v := newView("v1beta2")
+			parent := metav1.ObjectMeta{Name: "parent", UID: "parent", Labels: test.object}
+			v.addNamespaced("DemoAddress", &metav1.ObjectMeta{Name: "child", UID: "child"}, ownerOf(demo.Kind, &parent))
+			v.addNamespaced(test.kind.Kind, &parent, nil)
+			added := &v.namespaced[len(v.namespaced)-1]
+			added.SetGroupVersionKind(test.kind)
+			added.Labels = test.object
+			v.crds = map[schema.GroupKind]*apiextensionsv1.CustomResourceDefinition{test.kind.GroupKind(): {ObjectMeta: metav1.ObjectMeta{Labels: test.crd}}}
+			linked := v.linked()
+			g.Expect(linked["parent"]).To(Equal(test.itself))
+			g.Expect(linked["child"]).To(Equal(test.owns))
+		})
+	}
+}
+
 func TestRulesAboutReleasesNeedThem(t *testing.T) {
 	g := NewWithT(t)
 	s := &story{Checker: &Checker{}}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -38,7 +39,9 @@ type view struct {
 	// namespaced are all objects of the namespace that clusterctl move would look at.
 	namespaced []metav1.PartialObjectMetadata
 	// owns has the UIDs of those that belong to a provider that is checked.
-	owns       map[types.UID]bool
+	owns map[types.UID]bool
+	// crds are of the kinds of the management cluster.
+	crds       map[schema.GroupKind]*apiextensionsv1.CustomResourceDefinition
 	extensions []runtimev1.ExtensionConfig
 }
 
@@ -236,7 +239,7 @@ func (s *story) movable() []schema.GroupVersionKind {
 }
 
 func (s *story) readNamespace(ctx context.Context, v *view) error {
-	v.owns = map[types.UID]bool{}
+	v.owns, v.crds = map[types.UID]bool{}, s.crds
 	for _, kind := range s.movable() {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(kind)
