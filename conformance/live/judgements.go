@@ -260,7 +260,7 @@ func (v *view) linked() map[types.UID]bool {
 			one := &v.namespaced[i]
 			owned := slices.ContainsFunc(one.OwnerReferences, func(r metav1.OwnerReference) bool { return found[r.UID] })
 			root := slices.Contains(movedHierarchies, one.GroupVersionKind().GroupKind()) || v.labels(one, moveHierarchyLabel)
-			if !found[one.UID] && (owned || root) {
+			if !found[one.UID] && (owned || root || isClusterSecret(one)) {
 				found[one.UID], more = true, true
 			}
 		}
@@ -271,6 +271,15 @@ func (v *view) linked() map[types.UID]bool {
 		}
 	}
 	return found
+}
+
+// clusterSecrets are the ends of the names of Secrets that belong to the cluster although it does not own
+// them, since its users have made them.
+var clusterSecrets = []string{"kubeconfig", "ca", "etcd", "sa", "proxy", "apiserver-etcd-client"}
+
+func isClusterSecret(one *metav1.PartialObjectMetadata) bool {
+	name, ours := strings.CutPrefix(one.Name, clusterName+"-")
+	return ours && one.GroupVersionKind() == secretKind && len(one.OwnerReferences) == 0 && slices.Contains(clusterSecrets, name)
 }
 
 // labels reports whether an object or its kind has a label.

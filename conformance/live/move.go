@@ -11,7 +11,6 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -132,21 +131,6 @@ func (s *story) movedObjects(ctx context.Context) ([]*unstructured.Unstructured,
 			return nil, err
 		} else if err == nil {
 			byUID[whole.GetUID()] = whole
-		}
-	}
-	secrets := &corev1.SecretList{}
-	if err := s.Client.List(ctx, secrets, client.InNamespace(s.Namespace)); err != nil {
-		return nil, err
-	}
-	for i := range secrets.Items {
-		secret := &unstructured.Unstructured{}
-		secret.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
-		if err := s.Client.Get(ctx, client.ObjectKeyFromObject(&secrets.Items[i]), secret); err != nil {
-			return nil, err
-		}
-		owned := slices.ContainsFunc(secret.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return byUID[r.UID] != nil })
-		if owned || secret.GetLabels()["cluster.x-k8s.io/cluster-name"] == clusterName {
-			byUID[secret.GetUID()] = secret
 		}
 	}
 	return ordered(byUID), nil

@@ -11,12 +11,14 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -167,4 +169,40 @@ func TestDeletionIsJudgedByTheObjectsThatThereAre(t *testing.T) {
 		g.Expect(s.delete(t.Context())).To(Succeed())
 		g.Expect(s.results).To(HaveKeyWithValue(rule, HaveField("Status", conformance.Failed)), "nobody removes the finalizer")
 	})
+}
+
+func TestSecretsAndConfigMapsMoveAsWithClusterctl(t *testing.T) {
+	g := NewWithT(t)
+	s := newStory(t, interceptor.Funcs{})
+	for name, test := range map[string]struct {
+		object client.Object
+		owner  string
+		labels map[string]string
+	}{
+		"owned":                {&corev1.ConfigMap{}, "cluster", nil},
+		"owned-by-an-owned":    {&corev1.Secret{}, "owned", nil},
+		"conformance-ca":       {&corev1.Secret{}, "", nil},
+		"labelled":             {&corev1.ConfigMap{}, "", map[string]string{moveLabel: ""}},
+		"left":                 {&corev1.ConfigMap{}, "", nil},
+		"conformance-etcd":     {&corev1.ConfigMap{}, "", nil},
+		"conformance-proxy":    {&corev1.Secret{}, "of-others", nil},
+		"conformance-other":    {&corev1.Secret{}, "", map[string]string{clusterv1.ClusterNameLabel: clusterName}},
+		"other-conformance-ca": {&corev1.Secret{}, "", nil},
+	} {
+		test.object.SetNamespace("live")
+		test.object.SetName(name)
+		test.object.SetUID(types.UID(name))
+		test.object.SetLabels(test.labels)
+		if test.owner != "" {
+			test.object.SetOwnerReferences([]metav1.OwnerReference{{Kind: "Demo", Name: test.owner, UID: types.UID(test.owner)}})
+		}
+		g.Expect(s.Client.Create(t.Context(), test.object)).To(Succeed())
+	}
+	objects, err := s.movedObjects(t.Context())
+	g.Expect(err).NotTo(HaveOccurred())
+	var moved []string
+	for _, object := range objects {
+		moved = append(moved, object.GetKind()+" "+object.GetName())
+	}
+	g.Expect(moved).To(ConsistOf("Cluster conformance", "DemoCluster conformance", "ConfigMap owned", "Secret owned-by-an-owned", "Secret conformance-ca", "ConfigMap labelled"))
 }

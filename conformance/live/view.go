@@ -221,9 +221,11 @@ func (s *story) ownExtension(ctx context.Context, extension *runtimev1.Extension
 	return slices.Contains(s.Providers, service.Labels[clusterv1.ProviderNameLabel]), client.IgnoreNotFound(err)
 }
 
-// movable returns the kinds that clusterctl move looks at, besides Secrets.
+var secretKind = corev1.SchemeGroupVersion.WithKind("Secret")
+
+// movable returns the kinds that clusterctl move looks at.
 func (s *story) movable() []schema.GroupVersionKind {
-	var kinds []schema.GroupVersionKind
+	kinds := []schema.GroupVersionKind{secretKind, corev1.SchemeGroupVersion.WithKind("ConfigMap")}
 	for kind, crd := range s.crds {
 		provider := crd.Labels[clusterv1.ProviderNameLabel] != "" || strings.HasSuffix(kind.Group, "cluster.x-k8s.io")
 		if !provider || crd.Spec.Scope != "Namespaced" {
