@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -160,19 +159,11 @@ func hasAddresses(v *view, o *object) error {
 	for _, address := range v.machineOf(o).Status.Addresses {
 		known = append(known, string(address.Type)+" "+address.Address)
 	}
-	var all []string
 	for _, item := range list {
 		address, _ := fields.Get(item, "address").(string)
-		all = append(all, address)
 		kind, _ := fields.Get(item, "type").(string)
 		if !slices.Contains(known, kind+" "+address) {
 			return fmt.Errorf("status.addresses has %s, and the Machine has only %v", fields.Show(item), known)
-		}
-	}
-	node := v.nodes[v.machineOf(o).Status.NodeRef.Name]
-	for _, address := range node.Status.Addresses {
-		if address.Type == corev1.NodeInternalIP && !slices.Contains(all, address.Address) {
-			return fmt.Errorf("the Node has the address %s, and status.addresses has only %v", address.Address, all)
 		}
 	}
 	return nil
