@@ -36,7 +36,7 @@ func hasVersion(v *view, o *object) error {
 	}
 	for _, m := range v.controlPlanes() {
 		node := v.nodes[m.Status.NodeRef.Name]
-		if m.Spec.Version != want || node.Status.NodeInfo.KubeletVersion != want {
+		if m.Spec.Version != want || v.hasNode(&m) && node.Status.NodeInfo.KubeletVersion != want {
 			return fmt.Errorf("spec.version is %s, the Machine %s has %q, and its Node runs %q", want, m.Name, m.Spec.Version, node.Status.NodeInfo.KubeletVersion)
 		}
 	}

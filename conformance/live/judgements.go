@@ -120,9 +120,15 @@ func (v *view) machineOf(o *object) *machine {
 	return &machine{}
 }
 
+// hasNode reports whether a Machine has a Node. Those of a control plane may have none if it says so.
+func (v *view) hasNode(m *machine) bool {
+	return !m.controlPlane() || v.controlPlane == nil || fields.At(v.controlPlane.Unstructured, "status.externalManagedControlPlane") != true
+}
+
 func hasProviderID(v *view, o *object) error {
-	id, node := fields.Text(o.Unstructured, "spec.providerID"), v.nodes[v.machineOf(o).Status.NodeRef.Name]
-	if id == "" || node.Spec.ProviderID != id {
+	m := v.machineOf(o)
+	id, node := fields.Text(o.Unstructured, "spec.providerID"), v.nodes[m.Status.NodeRef.Name]
+	if id == "" || v.hasNode(m) && node.Spec.ProviderID != id {
 		return fmt.Errorf("spec.providerID is %q, and the Node %q has %q", id, node.Name, node.Spec.ProviderID)
 	}
 	for _, other := range v.objects(o.role) {

@@ -309,6 +309,27 @@ func TestAddressesNeedNotBeThoseOfTheNode(t *testing.T) {
 	g.Expect(broken(v)).To(BeEmpty())
 }
 
+func TestAControlPlaneWithoutNodes(t *testing.T) {
+	for _, contract := range conformance.Versions {
+		g := NewWithT(t)
+		v := newView(contract)
+		for i := range 3 {
+			delete(v.nodes, v.machines[i].Name)
+			v.machines[i].Status.NodeRef.Name = ""
+		}
+		g.Expect(v.atRest()).To(MatchError(ContainSubstring(`Machine m0 has the Node ""`)))
+		g.Expect(broken(v)).To(ContainElements("infrastructure-machine/provider-id", "control-plane/version"))
+
+		set(v.controlPlane, true, "status.externalManagedControlPlane")
+		g.Expect(v.atRest()).To(Succeed())
+		g.Expect(broken(v)).To(BeEmpty())
+		v.machines[3].Status.NodeRef.Name = ""
+		g.Expect(v.atRest()).To(MatchError(ContainSubstring(`Machine m3 has the Node ""`)), "workers have Nodes")
+		set(v.machines[1].infra, "demo://m0", "spec.providerID")
+		g.Expect(broken(v)).To(ContainElement("infrastructure-machine/provider-id"))
+	}
+}
+
 func TestComparisons(t *testing.T) {
 	g := NewWithT(t)
 	before, after := newView("v1beta2"), newView("v1beta2")

@@ -278,7 +278,7 @@ func (v *view) atRest() error {
 		}
 	}
 	for _, m := range v.machines {
-		if !m.DeletionTimestamp.IsZero() || m.Status.NodeRef.Name == "" {
+		if !m.DeletionTimestamp.IsZero() || v.hasNode(&m) && m.Status.NodeRef.Name == "" {
 			waiting = append(waiting, fmt.Sprintf("Machine %s has the Node %q and is in the phase %s", m.Name, m.Status.NodeRef.Name, m.Status.Phase))
 		}
 	}
