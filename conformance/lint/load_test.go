@@ -223,6 +223,17 @@ func TestBugsOfTheField(t *testing.T) {
 	}
 }
 
+// Cluster API sorts the versions that a label names.
+func TestTheOrderOfVersionsInALabelDoesNotMatter(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	g.Expect(os.CopyFS(dir, os.DirFS(base))).To(Succeed())
+	mutant{Object: "CustomResourceDefinition DemoMachine", Set: map[string]any{"/metadata/labels/cluster.x-k8s.io~1v1beta2": "v1beta2_v1beta1"}}.apply(g, filepath.Join(dir, release))
+	for _, result := range check(t, g, dir) {
+		g.Expect(result.Findings).To(BeEmpty(), result.Rule)
+	}
+}
+
 func TestLoadCluster(t *testing.T) {
 	g := NewWithT(t)
 	releases, err := lint.Load(nil, filepath.Join(base, release, components))

@@ -14,6 +14,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/version"
 
 	"github.com/capfoo/cluster-api-provider-foo/conformance"
 )
@@ -93,11 +94,10 @@ type CRD struct {
 
 func (c *CRD) kind() string { return c.Spec.Names.Kind }
 
-// apiVersion returns the version that Cluster API uses with a version of the contract: the last
+// apiVersion returns the version that Cluster API uses with a version of the contract: the newest
 // that the label names.
 func (c *CRD) apiVersion(contract string) string {
-	versions := strings.Split(c.Labels[contractPrefix+contract], "_")
-	return versions[len(versions)-1]
+	return slices.MaxFunc(strings.Split(c.Labels[contractPrefix+contract], "_"), version.CompareKubeAwareVersionStrings)
 }
 
 func (c *CRD) version(name string) *apiextensionsv1.CustomResourceDefinitionVersion {

@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/rest"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
@@ -206,8 +207,7 @@ func (c *Checker) version(kind schema.GroupKind) (schema.GroupVersionKind, strin
 	}
 	for _, contract := range slices.Backward(conformance.Versions) {
 		if value := crd.Labels[clusterv1.GroupVersion.Group+"/"+contract]; value != "" {
-			versions := strings.Split(value, "_")
-			return kind.WithVersion(versions[len(versions)-1]), contract, nil
+			return kind.WithVersion(slices.MaxFunc(strings.Split(value, "_"), version.CompareKubeAwareVersionStrings)), contract, nil
 		}
 	}
 	return schema.GroupVersionKind{}, "", fmt.Errorf("CustomResourceDefinition %s has no label of a contract", crd.Name)

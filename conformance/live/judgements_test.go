@@ -330,6 +330,19 @@ func TestAControlPlaneWithoutNodes(t *testing.T) {
 	}
 }
 
+func TestTheVersionThatClusterAPIUses(t *testing.T) {
+	g := NewWithT(t)
+	kind := schema.GroupKind{Group: "demo.example.com", Kind: "DemoMachine"}
+	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{
+		"cluster.x-k8s.io/v1beta1": "v1beta1", "cluster.x-k8s.io/v1beta2": "v1_v2alpha1_v1beta2",
+	}}}
+	c := &Checker{crds: map[schema.GroupKind]*apiextensionsv1.CustomResourceDefinition{kind: crd}}
+	version, contract, err := c.version(kind)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(version).To(Equal(kind.WithVersion("v1")))
+	g.Expect(contract).To(Equal("v1beta2"))
+}
+
 func TestComparisons(t *testing.T) {
 	g := NewWithT(t)
 	before, after := newView("v1beta2"), newView("v1beta2")
