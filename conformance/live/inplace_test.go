@@ -74,10 +74,17 @@ func TestAnUpdateThatHasBegunIsAwaited(t *testing.T) {
 	g.Expect(v.allMarked()).NotTo(Succeed())
 }
 
-// TestUpdater calls the extension as Cluster API does.
 func TestUpdater(t *testing.T) {
+	for _, address := range []string{"127.0.0.1:0", "localhost:0"} {
+		t.Run(address, func(t *testing.T) { testUpdater(t, address) })
+	}
+}
+
+// testUpdater calls the extension as Cluster API does.
+func testUpdater(t *testing.T, address string) {
+	t.Helper()
 	g := NewWithT(t)
-	u, err := serveUpdates(t.Context(), "127.0.0.1:0")
+	u, err := serveUpdates(t.Context(), address)
 	g.Expect(err).NotTo(HaveOccurred())
 	defer u.close()
 	config := u.config("demo")

@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -58,7 +59,11 @@ func serveUpdates(ctx context.Context, address string) (*updater, error) {
 	if err != nil {
 		return nil, err
 	}
-	u := &updater{url: "https://" + listener.Addr().String(), authority: certificate, called: map[string][]string{}}
+	_, port, err := net.SplitHostPort(listener.Addr().String())
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	u := &updater{url: "https://" + net.JoinHostPort(host, port), authority: certificate, called: map[string][]string{}}
 	u.server = &http.Server{Handler: u, ReadHeaderTimeout: 10 * time.Second, TLSConfig: &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}}
 	go func() { _ = u.server.ServeTLS(listener, "", "") }() // it ends with close; what it cannot serve shows in the checks
 	return u, nil

@@ -95,8 +95,12 @@ func (f *liveFlags) checkHooksAddress() error {
 	if f.hooksAddress == "" {
 		return nil
 	}
-	if host, port, err := net.SplitHostPort(f.hooksAddress); err != nil || host == "" || port == "" {
+	host, port, err := net.SplitHostPort(f.hooksAddress)
+	if err != nil || host == "" || port == "" {
 		return fmt.Errorf("--hooks-address is %q, want HOST:PORT", f.hooksAddress)
+	}
+	if net.ParseIP(host).IsUnspecified() {
+		return fmt.Errorf("--hooks-address is %q, want the HOST that the management cluster connects to", f.hooksAddress)
 	}
 	return nil
 }

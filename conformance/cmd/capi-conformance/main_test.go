@@ -71,6 +71,7 @@ func TestCommands(t *testing.T) {
 		"no clusterctl config": {[]string{"test", "--live", "--template", "x", "--release", "addon-x=v0.1.0", "--clusterctl-config", "missing.yaml"}, "", exitUsage, "--clusterctl-config:"},
 		"no topology":          {[]string{"test", "--live", "--template", "main_test.go", "--topology-template", "missing.yaml"}, "", exitUsage, "missing.yaml: no such file"},
 		"a hooks port only":    {[]string{"test", "--live", "--template", "main_test.go", "--hooks-address", ":9443"}, "", exitUsage, "--hooks-address is \":9443\", want HOST:PORT"},
+		"hooks everywhere":     {[]string{"test", "--live", "--template", "main_test.go", "--hooks-address", "0.0.0.0:9443"}, "", exitUsage, "--hooks-address is \"0.0.0.0:9443\", want the HOST that the management cluster connects to"},
 		"not live":             {[]string{"test", "--template", "x"}, "", exitUsage, "need --live"},
 		"unknown version":      {[]string{"lint", base, "--contract-version", "v1"}, "", exitUsage, "allowed: v1beta1, v1beta2"},
 		"nothing to check":     {[]string{"lint", "-"}, "", exitUsage, "has no manifests of a provider"},
