@@ -79,14 +79,16 @@ func TestTemplateWithATopology(t *testing.T) {
 
 func TestTemplate(t *testing.T) {
 	for name, test := range map[string]struct{ template, want string }{
-		"empty":              {"", "the template has 0 Clusters, want 1"},
-		"no YAML":            {"a: [", "did not find expected"},
-		"two clusters":       {cluster + "---\n" + cluster, "the template has 2 Clusters, want 1"},
-		"another name":       {"kind: Cluster\nmetadata: {name: a}", "is named a, want ${CLUSTER_NAME}"},
-		"a topology":         {cluster + "spec: {topology: {}}", "has a managed topology"},
-		"an unset variable":  {cluster + "spec: {a: \"${B}\", c: \"${D:=e}\"}", "set the template's variables in the environment: B"},
-		"a broken variable":  {cluster + "spec: {a: \"${B\"}", "the variables of the template"},
-		"variables that are": {cluster + "spec: {a: \"${SET}\", c: \"${D:=e}\", f: \"${CONTROL_PLANE_MACHINE_COUNT}\"}", ""},
+		"empty":                  {"", "the template has 0 Clusters, want 1"},
+		"no YAML":                {"a: [", "did not find expected"},
+		"two clusters":           {cluster + "---\n" + cluster, "the template has 2 Clusters, want 1"},
+		"another name":           {"kind: Cluster\nmetadata: {name: a}", "is named a, want ${CLUSTER_NAME}"},
+		"a topology":             {cluster + "spec: {topology: {}}", "has a managed topology"},
+		"an unset variable":      {cluster + "spec: {a: \"${B}\", c: \"${D:=e}\"}", "set the template's variables in the environment: B"},
+		"a broken variable":      {cluster + "spec: {a: \"${B\"}", "the template: variables: "},
+		"a part of an unset one": {cluster + "spec: {a: \"${B:0:5}\"}", "set the template's variables in the environment: B"},
+		"variables with spaces":  {cluster + "spec: {a: \"${ SET }\", c: \"${D:=e}\", f: \"${CONTROL_PLANE_MACHINE_COUNT }\"}", ""},
+		"variables that are":     {cluster + "spec: {a: \"${SET}\", c: \"${D:=e}\", f: \"${CONTROL_PLANE_MACHINE_COUNT}\"}", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/capfoo/cluster-api-provider-foo/conformance/internal/fields"
+	"github.com/capfoo/cluster-api-provider-foo/conformance/internal/variables"
 )
 
 // clusterName is the name of the cluster.
@@ -23,19 +24,23 @@ func (c *Checker) render(template string, topology bool) ([]*unstructured.Unstru
 	own := map[string]string{
 		"CLUSTER_NAME": clusterName, "NAMESPACE": c.Namespace, "CONTROL_PLANE_MACHINE_COUNT": "1", "WORKER_MACHINE_COUNT": "1",
 	}
+	found, text, err := variables.Find(template)
+	if err != nil {
+		return nil, fmt.Errorf("the template: %w", err)
+	}
 	var unset []string
-	text, err := envsubst.Eval(template, func(name string) string {
+	text, err = envsubst.Eval(text, func(name string) string {
 		if value, ok := own[name]; ok {
 			return value
 		}
 		value, ok := c.Variables[name]
-		if !ok && !hasDefault(template, name) && !slices.Contains(unset, name) {
+		if !ok && !slices.Contains(found, variables.Variable{Name: name, Default: true}) && !slices.Contains(unset, name) {
 			unset = append(unset, name)
 		}
 		return value
 	})
 	if err != nil {
-		return nil, fmt.Errorf("the variables of the template: %w", err)
+		return nil, fmt.Errorf("the template: variables: %w", err)
 	}
 	if len(unset) > 0 {
 		return nil, fmt.Errorf("set the template's variables in the environment: %s", strings.Join(unset, ", "))
@@ -48,10 +53,6 @@ func (c *Checker) render(template string, topology bool) ([]*unstructured.Unstru
 		object.SetNamespace(c.Namespace)
 	}
 	return objects, checkTemplate(objects, topology)
-}
-
-func hasDefault(template, name string) bool {
-	return strings.Contains(template, "${"+name+":") || strings.Contains(template, "${"+name+"=")
 }
 
 // checkTemplate returns an error unless the template has the one cluster that the checker needs.
