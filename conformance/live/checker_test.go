@@ -157,6 +157,13 @@ func TestExpiringKubeconfig(t *testing.T) {
 	g.Expect(expiringSoon.CheckSignatureFrom(ca)).To(Succeed())
 
 	_, err = expiring(corev1.Secret{}, secret, now)
+	g.Expect(err).To(HaveOccurred())
+	other, otherKey := newCertificate(g, "server-ca", now.AddDate(10, 0, 0), nil, nil)
+	authority.Data["tls.crt"], authority.Data["tls.key"] = encode(g, other, otherKey)
+	_, err = expiring(authority, secret, now)
+	g.Expect(err).To(MatchError(ContainSubstring("another authority has signed the client certificate")))
+
+	_, err = expiring(corev1.Secret{}, secret, now)
 	g.Expect(err).To(MatchError(ContainSubstring("certificate authority")))
 	_, err = expiring(authority, corev1.Secret{}, now)
 	g.Expect(err).To(HaveOccurred())

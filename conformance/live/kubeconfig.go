@@ -112,6 +112,9 @@ func expiring(authority, secret corev1.Secret, now time.Time) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := certificate.CheckSignatureFrom(issuer); err != nil {
+		return nil, fmt.Errorf("another authority has signed the client certificate than the one in a Secret: %w", err)
+	}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(now.UnixNano()), Subject: certificate.Subject, NotBefore: now.Add(-time.Minute), NotAfter: now.Add(almostOver),
 		KeyUsage: certificate.KeyUsage, ExtKeyUsage: certificate.ExtKeyUsage,
