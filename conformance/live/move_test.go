@@ -28,7 +28,10 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/conformance"
 )
 
-var demoCluster = schema.GroupVersionKind{Group: "demo.example.com", Version: "v1", Kind: "DemoCluster"}
+var (
+	demoCluster      = schema.GroupVersionKind{Group: "demo.example.com", Version: "v1", Kind: "DemoCluster"}
+	demoControlPlane = demoCluster.GroupVersion().WithKind("DemoControlPlane")
+)
 
 // newStory returns the story of a Cluster and its DemoCluster, in a management cluster whose requests
 // functions can change.
@@ -41,6 +44,8 @@ func newStory(t *testing.T, functions interceptor.Funcs) *story {
 	scheme.AddKnownTypeWithName(demoCluster.GroupVersion().WithKind("DemoClusterList"), &unstructured.UnstructuredList{})
 	cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "live", Name: clusterName, UID: "cluster"}}
 	cluster.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: demoCluster.Group, Kind: demoCluster.Kind, Name: clusterName}
+	scheme.AddKnownTypeWithName(demoControlPlane, &unstructured.Unstructured{})
+	scheme.AddKnownTypeWithName(demoControlPlane.GroupVersion().WithKind("DemoControlPlaneList"), &unstructured.UnstructuredList{})
 	infra := newObject("infrastructure-cluster", demoCluster.Kind, clusterName, "v1beta2", map[string]any{}, map[string]any{})
 	infra.SetGroupVersionKind(demoCluster)
 	infra.SetNamespace("live")
@@ -51,7 +56,9 @@ func newStory(t *testing.T, functions interceptor.Funcs) *story {
 		Client: fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(meta.NewDefaultRESTMapper(nil)).
 			WithObjects(cluster, infra.Unstructured).WithInterceptorFuncs(functions).Build(),
 	}
-	for kind, label := range map[schema.GroupVersionKind]string{clusterv1.GroupVersion.WithKind("Cluster"): "cluster-api", demoCluster: "infrastructure-demo"} {
+	for kind, label := range map[schema.GroupVersionKind]string{
+		clusterv1.GroupVersion.WithKind("Cluster"): "cluster-api", demoCluster: "infrastructure-demo", demoControlPlane: "control-plane-demo",
+	} {
 		crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{
 			clusterv1.ProviderNameLabel: label, clusterv1.GroupVersion.Group + "/v1beta2": kind.Version,
 		}}}
@@ -205,4 +212,40 @@ func TestSecretsAndConfigMapsMoveAsWithClusterctl(t *testing.T) {
 		moved = append(moved, object.GetKind()+" "+object.GetName())
 	}
 	g.Expect(moved).To(ConsistOf("Cluster conformance", "DemoCluster conformance", "ConfigMap owned", "Secret owned-by-an-owned", "Secret conformance-ca", "ConfigMap labelled"))
+}
+
+// A later step may fail, so that nobody sees whether the control plane scales down.
+func TestScalingUpAloneDoesNotPass(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		s := newStory(t, interceptor.Funcs{})
+		controlPlane := newObject("control-plane", demoControlPlane.Kind, clusterName, "v1beta2",
+			map[string]any{"replicas": int64(1)}, map[string]any{"externalManagedControlPlane": true})
+		controlPlane.SetGroupVersionKind(demoControlPlane)
+		controlPlane.SetNamespace("live")
+		objects := []client.Object{controlPlane.Unstructured}
+		for _, name := range []string{"m0", "m1", "m2"} {
+			m := &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: "live", Name: name}}
+			m.Labels = map[string]string{clusterv1.MachineControlPlaneLabel: ""}
+			objects = append(objects, m)
+		}
+		for _, object := range objects {
+			g.Expect(s.Client.Create(t.Context(), object)).To(Succeed())
+		}
+		cluster := s.now.cluster.DeepCopy()
+		cluster.Spec.ControlPlaneRef = clusterv1.ContractVersionedObjectReference{APIGroup: demoControlPlane.Group, Kind: demoControlPlane.Kind, Name: clusterName}
+		cluster.Status.Conditions = newView("v1beta2").cluster.Status.Conditions
+		g.Expect(s.Client.Update(t.Context(), cluster)).To(Succeed())
+		var err error
+		s.now, err = s.read(t.Context())
+		g.Expect(err).NotTo(HaveOccurred())
+
+		const rule = "control-plane/scaling-up-and-down"
+		g.Expect(s.scaleUp(t.Context())).To(Succeed())
+		g.Expect(s.results).NotTo(HaveKey(rule))
+		g.Expect(s.results).To(HaveKey("control-plane/machine-label"), "others are judged")
+		s.Patience = time.Second
+		g.Expect(s.scaleDown(t.Context())).NotTo(Succeed())
+		g.Expect(s.results).To(HaveKeyWithValue(rule, HaveField("Status", conformance.Failed)))
+	})
 }
