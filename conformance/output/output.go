@@ -168,8 +168,11 @@ func (s *suite) add(report *conformance.Report, result conformance.Result) {
 	s.Cases = append(s.Cases, c)
 }
 
-// escaped encodes what would end a message or a property of an annotation.
-var escaped = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+// These encode what would end a message or a property of an annotation. GitHub decodes only that.
+var (
+	escapedMessage = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	escaped        = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)
 
 // GitHub writes an annotation for each finding, and for each check that could not be finished.
 func GitHub(out io.Writer, report *conformance.Report) error {
@@ -180,14 +183,14 @@ func GitHub(out io.Writer, report *conformance.Report) error {
 			kind = "error"
 		}
 		if result.Status == conformance.Unfinished {
-			w.printf("::%s title=%s::%s\n", kind, escaped.Replace(result.Rule), escaped.Replace(result.Reason))
+			w.printf("::%s title=%s::%s\n", kind, escaped.Replace(result.Rule), escapedMessage.Replace(result.Reason))
 		}
 		for _, finding := range result.Findings {
 			place := ""
 			if finding.File != "" {
 				place = fmt.Sprintf("file=%s,line=%d,", escaped.Replace(finding.File), max(finding.Line, 1))
 			}
-			w.printf("::%s %stitle=%s::%s\n", kind, place, escaped.Replace(result.Rule), escaped.Replace(strings.TrimSpace(finding.Object+" "+finding.Message)))
+			w.printf("::%s %stitle=%s::%s\n", kind, place, escaped.Replace(result.Rule), escapedMessage.Replace(strings.TrimSpace(finding.Object+" "+finding.Message)))
 		}
 	}
 	return w.err

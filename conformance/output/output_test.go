@@ -20,7 +20,7 @@ var report = &conformance.Report{
 	Implementation: conformance.Implementation{Name: "infrastructure-demo", Version: "v0.1.0"},
 	Results: []conformance.Result{
 		{Rule: "infrastructure-cluster/scope", Level: conformance.Lint, Status: conformance.Failed, Findings: []conformance.Finding{
-			{Object: "CustomResourceDefinition demos", File: "a,b.yaml", Line: 3, Message: "100% <wrong>\nand more"},
+			{Object: "CustomResourceDefinition demos", File: "a,b.yaml", Line: 3, Message: "100% <wrong>\nand more: a, b"},
 		}},
 		{Rule: "infrastructure-cluster/category", Level: conformance.Lint, Status: conformance.Warned, Findings: []conformance.Finding{{File: "c.yaml", Message: "none"}}},
 		{Rule: "infrastructure-cluster/template", Level: conformance.Lint, Status: conformance.Passed},
@@ -103,7 +103,7 @@ func TestJUnit(t *testing.T) {
 func TestGitHub(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(write(g, "github", false)).To(Equal(
-		"::error file=a%2Cb.yaml,line=3,title=infrastructure-cluster/scope::CustomResourceDefinition demos 100%25 <wrong>%0Aand more\n" +
+		"::error file=a%2Cb.yaml,line=3,title=infrastructure-cluster/scope::CustomResourceDefinition demos 100%25 <wrong>%0Aand more: a, b\n" +
 			"::warning file=c.yaml,line=1,title=infrastructure-cluster/category::none\n"))
 	g.Expect(write(g, "github", true)).To(ContainSubstring("::error file=c.yaml"))
 }
@@ -122,7 +122,7 @@ func TestMarkdown(t *testing.T) {
 		HavePrefix("# Cluster API conformance: infrastructure-demo v0.1.0\n"),
 		ContainSubstring("| [`infrastructure-cluster/scope`](https://cluster-api.sigs.k8s.io/developer/providers/contracts/infra-cluster#all-resources-scope) | must | **failed** | | |"),
 		ContainSubstring("| [`infrastructure-cluster/deletion`](https://cluster-api.sigs.k8s.io/developer/providers/contracts/infra-cluster#typical-infracluster-reconciliation-workflow) | must | | not run | |"),
-		ContainSubstring("`a,b.yaml:3 CustomResourceDefinition demos`: 100% \\<wrong> and more"),
+		ContainSubstring("`a,b.yaml:3 CustomResourceDefinition demos`: 100% \\<wrong> and more: a, b"),
 	))
 	g.Expect(page).To(MatchRegexp("(?m)^Not checked, since no level of this run can: .*`clusterctl/move`, "))
 	g.Expect(page).NotTo(ContainSubstring("infrastructure-cluster/pausing"), "nothing is said about rules that the report does not have")
