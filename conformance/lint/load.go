@@ -51,11 +51,11 @@ func load(stdin io.Reader, path string) ([]*Release, error) {
 		return loadFile(path, filepath.Dir(path), data)
 	}
 	if _, err := os.Stat(filepath.Join(path, "oci-layout")); err == nil {
-		release, err := loadOCI(path)
+		releases, err := loadOCI(path)
 		if err != nil {
 			return nil, fmt.Errorf("OCI layout %s: %w", path, err)
 		}
-		return newReleases(release), nil
+		return releases, nil
 	}
 	return loadFolder(path)
 }

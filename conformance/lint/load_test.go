@@ -40,7 +40,13 @@ func TestOCILayout(t *testing.T) {
 	}
 	manifest := blob(fmt.Sprintf(`{"layers":[%s]}`, strings.Join(layers, ",")))
 	g.Expect(os.WriteFile(filepath.Join(dir, "oci-layout"), []byte(`{"imageLayoutVersion":"1.0.0"}`), 0o600)).To(Succeed())
-	g.Expect(os.WriteFile(filepath.Join(dir, "index.json"), fmt.Appendf(nil, `{"manifests":[{"digest":%q}]}`, manifest), 0o600)).To(Succeed())
+	again := blob(fmt.Sprintf(`{"layers":[%s],"annotations":{}}`, strings.Join(layers, ",")))
+	signature := blob(`{"layers":[]}`)
+	// Two tags of one artifact, the same files in another one, and a signature.
+	g.Expect(os.WriteFile(filepath.Join(dir, "index.json"), fmt.Appendf(nil, `{"manifests":[{"digest":%q},{"digest":%[1]q},{"digest":%q},{"digest":%q}]}`, manifest, again, signature), 0o600)).To(Succeed())
+	releases, err := lint.Load(nil, dir)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(releases).To(HaveLen(2))
 
 	for _, result := range check(t, g, dir) {
 		g.Expect(result.Findings).To(BeEmpty(), result.Rule)
