@@ -135,17 +135,18 @@ func loadFolder(root string) ([]*Release, error) {
 // manifests lists the YAML files below the root, without those in hidden folders, and reports
 // whether one of them is a kustomization.
 func manifests(root string) (paths []string, kustomization bool, err error) {
-	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+	// Unlike filepath.WalkDir, this follows a root that is a link.
+	err = fs.WalkDir(os.DirFS(root), ".", func(path string, entry fs.DirEntry, err error) error {
 		switch extension := filepath.Ext(path); {
 		case err != nil:
 			return err
-		case entry.IsDir() && path != root && strings.HasPrefix(entry.Name(), "."):
+		case entry.IsDir() && path != "." && strings.HasPrefix(entry.Name(), "."):
 			return fs.SkipDir
 		case entry.IsDir() || extension != ".yaml" && extension != ".yml":
 		case entry.Name() == "kustomization.yaml":
 			kustomization = true
 		default:
-			paths = append(paths, path)
+			paths = append(paths, filepath.Join(root, path))
 		}
 		return nil
 	})

@@ -56,6 +56,17 @@ func TestOCILayout(t *testing.T) {
 	}
 }
 
+func TestLoadFollowsALinkToAFolder(t *testing.T) {
+	g := NewWithT(t)
+	target, err := filepath.Abs(base)
+	g.Expect(err).NotTo(HaveOccurred())
+	link := filepath.Join(t.TempDir(), "out")
+	g.Expect(os.Symlink(target, link)).To(Succeed())
+	releases, err := lint.Load(nil, link)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(releases).To(HaveExactElements(HaveField("Dir", filepath.Join(link, release))), "files are named as the user named the folder")
+}
+
 func TestLoadRefuses(t *testing.T) {
 	for name, test := range map[string]struct {
 		files map[string]string
