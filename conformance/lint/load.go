@@ -200,7 +200,7 @@ func newReleases(release *Release) []*Release {
 // misspelt is no type of provider, but stands for one, so that other rules can be checked.
 const misspelt = "runtime-extensions-"
 
-// providerTypes are the prefixes of the provider's label, and the names of the components.
+// providerTypes are the prefixes of the provider's label, or all of it, and the names of the components.
 var providerTypes = map[string]string{
 	"bootstrap-":         "bootstrap-components.yaml",
 	"control-plane-":     "control-plane-components.yaml",
@@ -216,7 +216,7 @@ var providerTypes = map[string]string{
 func providerType(label string) string {
 	found := ""
 	for prefix := range providerTypes {
-		if strings.HasPrefix(label, prefix) && len(prefix) > len(found) {
+		if label == prefix || strings.HasSuffix(prefix, "-") && strings.HasPrefix(label, prefix) && len(prefix) > len(found) {
 			found = prefix
 		}
 	}

@@ -67,6 +67,19 @@ func TestLoadFollowsALinkToAFolder(t *testing.T) {
 	g.Expect(releases).To(HaveExactElements(HaveField("Dir", filepath.Join(link, release))), "files are named as the user named the folder")
 }
 
+func TestACloneIsNoRepository(t *testing.T) {
+	for folder, repository := range map[string]bool{"cluster-api-provider-demo/config": false, "cluster-api/config": true, "infrastructure-demo/config": true, "demo/v0.1.0": true} {
+		t.Run(folder, func(t *testing.T) {
+			g := NewWithT(t)
+			dir := t.TempDir()
+			g.Expect(os.CopyFS(filepath.Join(dir, folder), os.DirFS(filepath.Join(base, release)))).To(Succeed())
+			releases, err := lint.Load(nil, dir)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(releases).To(HaveExactElements(HaveField("Repository", repository)))
+		})
+	}
+}
+
 func TestLoadRefuses(t *testing.T) {
 	for name, test := range map[string]struct {
 		files map[string]string
