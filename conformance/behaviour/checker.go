@@ -52,15 +52,23 @@ var _ conformance.Checker = &Checker{}
 // Level implements conformance.Checker.
 func (c *Checker) Level() conformance.Level { return conformance.Behaviour }
 
+// Validate returns an error if a pattern matches no scenario.
+func (c *Checker) Validate() error {
+	for _, pattern := range c.Scenarios {
+		if !slices.ContainsFunc(scenarios(), func(s scenario) bool { return c.Config.Kinds[s.role] != nil && matches([]string{pattern}, s.name) }) {
+			return fmt.Errorf("no scenario of the configuration's kinds matches %q; --verbose shows their names", pattern)
+		}
+	}
+	return nil
+}
+
 // Check implements conformance.Checker.
 func (c *Checker) Check(ctx context.Context, contracts []string) (_ []conformance.Result, err error) {
 	if err := c.readRules(); err != nil {
 		return nil, err
 	}
-	for _, pattern := range c.Scenarios {
-		if !slices.ContainsFunc(scenarios(), func(s scenario) bool { return c.Config.Kinds[s.role] != nil && matches([]string{pattern}, s.name) }) {
-			return nil, fmt.Errorf("no scenario of the configuration's kinds matches %q; --verbose shows their names", pattern)
-		}
+	if err := c.Validate(); err != nil {
+		return nil, err
 	}
 	c.programs = &launcher{config: c.Config}
 	if c.Environment == nil {

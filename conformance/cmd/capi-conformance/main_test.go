@@ -80,6 +80,7 @@ func TestCommands(t *testing.T) {
 		"no such version":      {[]string{"lint", "-", "--contract-version", "v1beta1"}, clusterWide, exitFindings, "no CRD has the label cluster.x-k8s.io/v1beta1"},
 		"test an argument":     {[]string{"test", "x"}, "", exitUsage, "unknown command"},
 		"test no file":         {[]string{"test"}, "", exitUsage, "--config: open conformance.yaml: no such file"},
+		"no such scenario":     {[]string{"test", "--config", "../../examples/docker-provider.yaml", "--scenario", "nap"}, "", exitUsage, `--scenario: no scenario of the configuration's kinds matches "nap"`},
 		"unknown flag":         {[]string{"lint", "--fast"}, "", exitUsage, "unknown flag: --fast"},
 		"unknown command":      {[]string{"linnt"}, "", exitUsage, "unknown command"},
 	} {

@@ -59,7 +59,11 @@ prepares it. Go must be installed: Cluster API's CRDs come from its module.`,
 					return usage(fmt.Errorf("--config: %w", err))
 				}
 				options.Implementation = named(options.Implementation, config.Implementation)
-				options.Checkers = []conformance.Checker{&behaviour.Checker{Config: config, Folder: logs, Scenarios: only, Log: log}}
+				checker := &behaviour.Checker{Config: config, Folder: logs, Scenarios: only, Log: log}
+				if err := checker.Validate(); err != nil {
+					return usage(fmt.Errorf("--scenario: %w", err))
+				}
+				options.Checkers = []conformance.Checker{checker}
 			}
 			report, err := conformance.Check(command.Context(), options)
 			if err != nil {
