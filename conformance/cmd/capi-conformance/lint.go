@@ -86,7 +86,7 @@ func (f *checkFlags) check() error {
 	if f.output == "" {
 		return nil
 	}
-	_, missing := os.Stat(f.output)
+	_, missing := os.Lstat(f.output)
 	file, err := os.OpenFile(f.output, os.O_CREATE|os.O_WRONLY, 0o600)
 	if err == nil {
 		err = file.Close()
