@@ -53,7 +53,7 @@ func (f *liveFlags) add(command *cobra.Command) {
 	flags.DurationVar(&f.patience, "patience", 15*time.Minute, "how long the cluster may take after each change with --live")
 }
 
-func (f *liveFlags) checker(report func(string)) (*live.Checker, error) {
+func (f *liveFlags) checker(progress progress) (*live.Checker, error) {
 	if f.template == "" {
 		return nil, errors.New("--live needs --template FILE")
 	}
@@ -87,7 +87,7 @@ func (f *liveFlags) checker(report func(string)) (*live.Checker, error) {
 	return &live.Checker{
 		Client: management, Template: string(template), Variables: variables, Namespace: f.namespace, Providers: f.providers,
 		TopologyTemplate: topology, Config: config, HooksAddress: f.hooksAddress,
-		Releases: releases, UpgradeTo: f.upgradeTo, Patience: f.patience, Log: report,
+		Releases: releases, UpgradeTo: f.upgradeTo, Patience: f.patience, Log: progress.show, Warn: progress.warn,
 	}, nil
 }
 

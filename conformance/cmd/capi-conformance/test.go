@@ -42,27 +42,23 @@ prepares it. Go must be installed: Cluster API's CRDs come from its module.`,
 			if err := options.Validate(); err != nil {
 				return usage(err)
 			}
-			log := progress{command, verbose}.show
+			progress := progress{command, verbose}
 			switch {
 			case live.live:
-				checker, err := live.checker(log)
+				checker, err := live.checker(progress)
 				if err != nil {
 					return usage(err)
 				}
-				checker.Warn = func(message string) { command.PrintErrln("Warning:", message) }
 				options.Checkers = []conformance.Checker{checker}
 			case live.template != "" || live.kubeconfig != "":
 				return usage(errors.New("--template and --kubeconfig need --live"))
 			default:
-				config, err := behaviour.LoadConfig(file)
+				checker, err := behaviourChecker(file, only)
 				if err != nil {
-					return usage(fmt.Errorf("--config: %w", err))
+					return usage(err)
 				}
-				options.Implementation = named(options.Implementation, config.Implementation)
-				checker := &behaviour.Checker{Config: config, Folder: logs, Scenarios: only, Log: log}
-				if err := checker.Validate(); err != nil {
-					return usage(fmt.Errorf("--scenario: %w", err))
-				}
+				checker.Folder, checker.Log = logs, progress.show
+				options.Implementation = named(options.Implementation, checker.Config.Implementation)
 				options.Checkers = []conformance.Checker{checker}
 			}
 			report, err := conformance.Check(command.Context(), options)
@@ -81,6 +77,19 @@ prepares it. Go must be installed: Cluster API's CRDs come from its module.`,
 	return command
 }
 
+// behaviourChecker returns the checker of a configuration.
+func behaviourChecker(file string, scenarios []string) (*behaviour.Checker, error) {
+	config, err := behaviour.LoadConfig(file)
+	if err != nil {
+		return nil, fmt.Errorf("--config: %w", err)
+	}
+	checker := &behaviour.Checker{Config: config, Scenarios: scenarios}
+	if err := checker.Validate(); err != nil {
+		return nil, fmt.Errorf("--scenario: %w", err)
+	}
+	return checker, nil
+}
+
 // progress shows messages, if the user wants them.
 type progress struct {
 	command *cobra.Command
@@ -92,6 +101,9 @@ func (p progress) show(message string) {
 		p.command.PrintErrln(message)
 	}
 }
+
+// warn shows what the user must know.
+func (p progress) warn(message string) { p.command.PrintErrln("Warning:", message) }
 
 // named returns what the flags say about the implementation, or else the configuration.
 func named(flags, config conformance.Implementation) conformance.Implementation {
