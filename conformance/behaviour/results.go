@@ -61,8 +61,8 @@ func (r *results) notRun(rule, contract, reason string) {
 	}
 }
 
-// unfinished records that a scenario ended with an error before it checked a rule. It has no effect
-// if the rule was or will be checked.
+// unfinished records that a scenario ended with an error before it checked a rule. Then the rule counts
+// as unfinished, even if other scenarios have found nothing wrong.
 func (r *results) unfinished(rule, contract, reason string) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
@@ -98,11 +98,13 @@ func (o *outcome) result(rule string, contracts []string) conformance.Result {
 	ended := false
 	for _, contract := range contracts {
 		switch {
-		case broken[contract] || o.passed[contract]:
+		case broken[contract]:
 			result.Versions = append(result.Versions, contract)
 		case o.errors[contract] != "":
 			ended = true
 			reasons = append(reasons, contract+": "+o.errors[contract])
+		case o.passed[contract]:
+			result.Versions = append(result.Versions, contract)
 		case o.reasons[contract] != "":
 			reasons = append(reasons, contract+": "+o.reasons[contract])
 		}

@@ -60,6 +60,8 @@ type story struct {
 	results   *results
 	// pace measures how long the provider takes; nil unless the story is a baseline.
 	pace *pace
+	// checked has the names of the rules that the story has checked.
+	checked map[string]bool
 
 	cluster *clusterv1.Cluster
 	infra   *unstructured.Unstructured
@@ -78,17 +80,22 @@ func (s *story) tell() {
 	if err == nil {
 		err = s.run(s)
 	}
+	s.finish(err)
+	if s.checker.Log != nil {
+		s.checker.Log(fmt.Sprintf("%5.1f s  %s %s: %s", time.Since(start).Seconds(), s.contract, s.role, s.name))
+	}
+}
+
+// finish records what the scenario did not check; err is why it ended early, if it did.
+func (s *story) finish(err error) {
 	for _, name := range s.rules {
 		switch {
-		case !s.wants(name):
+		case !s.wants(name) || s.checked[name]:
 		case err != nil:
 			s.results.unfinished(s.rule(name), s.contract, fmt.Sprintf("the scenario %q ended early: %v", s.name, err))
 		default:
 			s.results.notRun(s.rule(name), s.contract, fmt.Sprintf("the scenario %q did not get there", s.name))
 		}
-	}
-	if s.checker.Log != nil {
-		s.checker.Log(fmt.Sprintf("%5.1f s  %s %s: %s", time.Since(start).Seconds(), s.contract, s.role, s.name))
 	}
 }
 
@@ -136,6 +143,10 @@ func (s *story) check(name string, problem error) {
 	if !slices.Contains(s.rules, name) {
 		problem = errors.Join(fmt.Errorf("the scenario %q does not list this rule", s.name), problem)
 	}
+	if s.checked == nil {
+		s.checked = map[string]bool{}
+	}
+	s.checked[name] = true
 	switch {
 	case !s.wants(name):
 	case s.checker.unanswered(problem):

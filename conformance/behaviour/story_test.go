@@ -42,3 +42,17 @@ func TestWhoseProblemItIs(t *testing.T) {
 		})
 	}
 }
+
+// A scenario that ends early leaves only the rules unfinished that it has not checked.
+func TestScenarioThatEndsEarly(t *testing.T) {
+	g := NewWithT(t)
+	c := &Checker{Config: &Config{Kinds: map[Role]*Kind{BootstrapConfig: {Kind: "Demo"}}}}
+	g.Expect(c.readRules()).To(Succeed())
+	s := &story{scenario: scenario{role: BootstrapConfig, rules: []string{"pausing", "pause-resumes"}}, checker: c, contract: "v1beta2", results: &results{}}
+	s.check("pausing", nil)
+	s.finish(errors.New("objects keep changing"))
+	g.Expect(s.results.list([]string{"v1beta2"})).To(ConsistOf(
+		And(HaveField("Rule", "bootstrap/pausing"), HaveField("Status", conformance.Passed)),
+		And(HaveField("Rule", "bootstrap/pause-resumes"), HaveField("Status", conformance.Unfinished), HaveField("Reason", ContainSubstring("objects keep changing"))),
+	))
+}
