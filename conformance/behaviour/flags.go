@@ -5,6 +5,7 @@ package behaviour
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os/exec"
 	"regexp"
@@ -25,29 +26,38 @@ func (c *Checker) checkFlags(ctx context.Context, contracts []string) []conforma
 			continue
 		}
 		checked = true
-		if help := p.help(ctx); !namespaceFlag.MatchString(help) {
-			result.Status = conformance.Failed
+		help, err := p.help(ctx)
+		switch {
+		case namespaceFlag.MatchString(help):
+		case err != nil:
+			result.Reason = fmt.Sprintf("%s --help: %v", p.name, err)
+		default:
 			result.Findings = append(result.Findings, conformance.Finding{
 				Object: p.name, Versions: contracts, Message: fmt.Sprintf("its help does not have the flag --namespace: %.300q", help),
 			})
 		}
 	}
-	if !checked {
+	switch {
+	case !checked:
 		return nil
+	case len(result.Findings) > 0:
+		result.Status = conformance.Failed
+	case result.Reason != "":
+		result.Status, result.Versions = conformance.Unfinished, nil
 	}
 	return []conformance.Result{result}
 }
 
-// help returns what the program writes when it is called with --help; it ends with an error code in
-// some flag packages.
-func (p *process) help(ctx context.Context) string {
+// help returns what the program prints with --help, and an error if it does not end by itself.
+func (p *process) help(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
-	command := exec.CommandContext(ctx, p.arguments[0], append(p.arguments[1:len(p.arguments):len(p.arguments)], "--help")...)
-	command.Dir = p.folder
-	output, err := command.CombinedOutput()
-	if len(output) == 0 && err != nil {
-		return err.Error()
+	output, err := p.command(ctx, "--help").CombinedOutput()
+	if _, exited := errors.AsType[*exec.ExitError](err); exited {
+		err = nil // some programs end with an error
 	}
-	return string(output)
+	if ctx.Err() != nil {
+		err = errors.New("it does not end; the command of a program must pass on the arguments that follow it")
+	}
+	return string(output), err
 }

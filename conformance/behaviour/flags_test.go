@@ -4,7 +4,12 @@
 package behaviour
 
 import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 
@@ -37,6 +42,43 @@ func TestNamespaceFlag(t *testing.T) {
 			g.Expect(results).To(HaveExactElements(HaveField("Status", test.want)))
 		})
 	}
+}
+
+// script returns a program with controllers that runs a script.
+func script(text string, environment ...string) *process {
+	return &process{name: "manager", controllers: true, arguments: []string{"/bin/sh", "-c", text}, environment: environment}
+}
+
+// Some programs read their environment before their flags.
+func TestHelpHasTheEnvironmentOfTheProgram(t *testing.T) {
+	g := NewWithT(t)
+	p := script(`if [ -n "$TOKEN" ]; then echo "  --namespace string"; else echo "TOKEN is not set"; exit 1; fi`, "TOKEN=secret")
+	c := &Checker{Config: &Config{}, programs: &launcher{processes: []*process{p}}}
+	g.Expect(c.checkFlags(t.Context(), []string{"v1beta2"})).To(HaveExactElements(HaveField("Status", conformance.Passed)))
+}
+
+// A wrapper that does not pass on --help starts the program once more.
+func TestHelpOfAProgramThatDoesNotEnd(t *testing.T) {
+	g := NewWithT(t)
+	started, stopped := filepath.Join(t.TempDir(), "started"), filepath.Join(t.TempDir(), "stopped")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() {
+		for exists(started) != nil && pause(ctx, 10*time.Millisecond) {
+		}
+		cancel()
+	}()
+	child := fmt.Sprintf(`sh -c 'trap "touch %s" TERM; touch %s; sleep 300'`, stopped, started)
+	c := &Checker{Config: &Config{}, programs: &launcher{processes: []*process{script(child + "; true")}}}
+	g.Expect(c.checkFlags(ctx, []string{"v1beta2"})).To(HaveExactElements(And(
+		HaveField("Status", conformance.Unfinished), HaveField("Reason", ContainSubstring("does not end")),
+	)))
+	g.Eventually(func() error { return exists(stopped) }).Should(Succeed())
+}
+
+func exists(path string) error {
+	_, err := os.Stat(path)
+	return err
 }
 
 func TestGroupsOfAServiceAccount(t *testing.T) {

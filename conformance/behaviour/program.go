@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -29,9 +30,10 @@ const logTail = 4000
 type process struct {
 	name string
 	log  string
-	// arguments are its command as it was started, in a folder.
-	arguments []string
-	folder    string
+	// arguments are its command as it was started, in a folder and with an environment.
+	arguments   []string
+	folder      string
+	environment []string
 	// controllers says that its components define kinds.
 	controllers bool
 	// variables are what its command may contain.
@@ -167,27 +169,37 @@ func (l *launcher) run(program Program, variables map[string]string) (*process, 
 	if strings.ContainsRune(arguments[0], filepath.Separator) {
 		arguments[0] = l.config.resolve(arguments[0])
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	command := exec.CommandContext(ctx, arguments[0], arguments[1:]...)
-	command.Dir, command.Stdout, command.Stderr = l.config.folder, output, output
-	command.Env = os.Environ()
+	environment := os.Environ()
 	for name, value := range program.Environment {
-		command.Env = append(command.Env, name+"="+expand(value, variables))
+		environment = append(environment, name+"="+expand(value, variables))
 	}
-	// A program such as "go run" has children, which must not outlive it.
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGTERM) }
-	command.WaitDelay = 10 * time.Second
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &process{
+		name: program.Name, log: log, arguments: arguments, folder: l.config.folder, environment: environment,
+		controllers: l.defines[program.Name], variables: variables, cancel: cancel, exited: make(chan struct{}),
+	}
+	command := p.command(ctx)
+	command.Stdout, command.Stderr = output, output
 	if err := command.Start(); err != nil {
 		cancel()
 		return nil, err
 	}
-	p := &process{name: program.Name, log: log, arguments: arguments, folder: l.config.folder, controllers: l.defines[program.Name], variables: variables, cancel: cancel, exited: make(chan struct{})}
 	go func() {
 		_ = command.Wait() // the log says why it ended
 		close(p.exited)
 	}()
 	return p, nil
+}
+
+// command returns the program's command with more arguments. It ends with the context.
+func (p *process) command(ctx context.Context, more ...string) *exec.Cmd {
+	command := exec.CommandContext(ctx, p.arguments[0], slices.Concat(p.arguments[1:], more)...)
+	command.Dir, command.Env = p.folder, p.environment
+	// A program such as "go run" has children, which must not outlive it.
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGTERM) }
+	command.WaitDelay = 10 * time.Second
+	return command
 }
 
 // stop stops all programs, the last one first.
