@@ -76,7 +76,9 @@ func checkAPIGroup(s crdScope) []string {
 		return nil
 	}
 	missing := map[string]bool{"get": true, "list": true, "patch": true, "update": true, "watch": true}
-	if !s.crd.Template {
+	// The topology controller only reads these templates of a ClusterClass.
+	read := s.crd.Template && (s.rule.Contract == "infrastructure-cluster" || s.rule.Contract == "control-plane")
+	if !read {
 		missing["create"], missing["delete"] = true, true
 	}
 	for _, role := range s.release.objects("ClusterRole") {
