@@ -130,9 +130,6 @@ func checkHasNamespace(r *Release) []subject {
 	return []subject{of(r.of(Components)[0].object(), "the components have no Namespace")}
 }
 
-// sharedNamespaces are where clusterctl also leaves objects.
-var sharedNamespaces = []string{"kube-system", "kube-public"}
-
 func checkTargetNamespace(r *Release) []subject {
 	target := r.namespace()
 	if target == "" || !r.installable() {
@@ -144,9 +141,7 @@ func checkTargetNamespace(r *Release) []subject {
 		if namespace == "" {
 			continue
 		}
-		// The role to read kube-system's configuration of authentication must be there.
-		shared := slices.Contains(sharedNamespaces, namespace) && (object.GetKind() == "RoleBinding" || object.GetKind() == "Role")
-		if namespace != target && !shared {
+		if namespace != target {
 			subjects = append(subjects, of(object, fmt.Sprintf("is in the namespace %s, want %s", namespace, target)))
 		} else {
 			subjects = append(subjects, of(object))
@@ -161,26 +156,23 @@ func eachBinding(check func(*Release, Object) []string) releaseCheck {
 	}
 }
 
+// checkBindingSubjects looks for ServiceAccounts in the target namespace: clusterctl replaces the namespace of
+// each subject that has one.
 func checkBindingSubjects(r *Release, binding Object) []string {
 	if r.Cluster {
 		return nil
 	}
+	target := r.namespace()
 	var messages []string
 	for _, s := range binding.objects("subjects") {
 		name, _ := s["name"].(string)
 		namespace, _ := s["namespace"].(string)
-		if s["kind"] != "ServiceAccount" || r.object("ServiceAccount", namespace, name) != nil || external(binding, namespace, r) {
+		if s["kind"] != "ServiceAccount" || (namespace != "" || target == "") && r.object("ServiceAccount", target, name) != nil {
 			continue
 		}
-		messages = append(messages, fmt.Sprintf("names the ServiceAccount %s/%s, which the components do not have", namespace, name))
+		messages = append(messages, fmt.Sprintf("names the ServiceAccount %s/%s, and the components have no %s/%s", namespace, name, target, name))
 	}
 	return messages
-}
-
-// external reports whether a binding is for another program on purpose: its subject is in another
-// namespace, and the binding is no part of what the manager needs.
-func external(_ Object, namespace string, r *Release) bool {
-	return namespace != "" && namespace != r.namespace()
 }
 
 // builtInRoles are roles that every cluster has.
@@ -192,8 +184,8 @@ func checkRoleRef(r *Release, binding Object) []string {
 	if kind == "Role" {
 		namespace = binding.GetNamespace()
 	}
-	builtIn := strings.HasPrefix(name, "system:") || kind == "ClusterRole" && slices.Contains(builtInRoles, name) ||
-		slices.Contains(sharedNamespaces, namespace)
+	// clusterctl moves bindings to the target namespace, so they cannot use Roles that other namespaces have.
+	builtIn := kind == "ClusterRole" && (strings.HasPrefix(name, "system:") || slices.Contains(builtInRoles, name))
 	if r.Cluster || builtIn || r.object(kind, namespace, name) != nil {
 		return nil
 	}
