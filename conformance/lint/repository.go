@@ -8,6 +8,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/version"
@@ -129,12 +130,16 @@ func seriesIn(object Object) []series {
 	return all
 }
 
+// number reads a number, also one in quotes, which metadata-series reports.
 func number(value any) int64 {
 	switch value := value.(type) {
 	case int64:
 		return value
 	case float64:
 		return int64(value)
+	case string:
+		number, _ := strconv.ParseInt(value, 10, 32)
+		return number
 	default:
 		return 0
 	}
@@ -188,12 +193,24 @@ func metadataField(field, want string) func(*Release) []subject {
 }
 
 func checkMetadataSeries(r *Release) []subject {
-	return eachMetadata(r, func(all []series) []string {
-		if len(all) == 0 {
-			return []string{"releaseSeries is empty, want at least one entry with major, minor and contract"}
+	objects := r.metadata()
+	subjects := make([]subject, 0, len(objects))
+	for _, object := range objects {
+		var messages []string
+		entries := object.objects("releaseSeries")
+		for i, entry := range entries {
+			for _, field := range []string{"major", "minor"} {
+				if value := entry[field]; value != nil && value != float64(number(value)) && value != number(value) {
+					messages = append(messages, fmt.Sprintf("releaseSeries[%d].%s is %#v, want a whole number without quotes", i, field, value))
+				}
+			}
 		}
-		return nil
-	})
+		if len(entries) == 0 {
+			messages = append(messages, "releaseSeries is empty, want at least one entry with major, minor and contract")
+		}
+		subjects = append(subjects, of(object, messages...))
+	}
+	return subjects
 }
 
 func checkMetadataSeriesUnique(r *Release) []subject {
