@@ -275,23 +275,43 @@ func checkTemplateFields(s crdScope) []string {
 	return differences(template, spec, "spec.template.spec")
 }
 
-var wholeSpec = regexp.MustCompile(`^\s*(self\s*==\s*oldSelf|oldSelf\s*==\s*self)\s*$`)
-
 // checkSSADryRun looks for rules that make the template immutable for everybody: a rule of a schema
 // cannot exempt the dry run of the topology controller.
 func checkSSADryRun(s crdScope) []string {
-	for _, path := range []string{"spec", "spec.template", "spec.template.spec"} {
-		schema, _ := lookup(s.schema(), path)
-		if schema == nil {
-			continue
-		}
-		for _, rule := range schema.XValidations {
-			if wholeSpec.MatchString(rule.Rule) {
-				return []string{fmt.Sprintf("%s of version %s is immutable by the rule %q, also in a dry run", path, s.version.Name, strings.TrimSpace(rule.Rule))}
-			}
+	spec, ok := s.schema().Properties["spec"]
+	if !ok {
+		return nil
+	}
+	var messages []string
+	report := func(path string, rule apiextensionsv1.ValidationRule) {
+		messages = append(messages, fmt.Sprintf("%s of version %s is immutable by the rule %q, also in a dry run", path, s.version.Name, strings.TrimSpace(rule.Rule)))
+	}
+	for _, rule := range spec.XValidations {
+		if field, immutable := immutableBy(rule.Rule); immutable && (field == "" || field == "template" || strings.HasPrefix(field, "template.")) {
+			report("spec", rule)
 		}
 	}
-	return nil
+	template := spec.Properties["template"]
+	visit(&template, "spec.template", func(path string, schema *openAPI) {
+		for _, rule := range schema.XValidations {
+			if _, immutable := immutableBy(rule.Rule); immutable {
+				report(path, rule)
+			}
+		}
+	})
+	return messages
+}
+
+// immutableBy reports whether a rule forbids each change of a field, and which one: empty is the field
+// that has the rule.
+func immutableBy(rule string) (field string, immutable bool) {
+	one, other, ok := strings.Cut(rule, "==")
+	one, other = strings.TrimSpace(one), strings.TrimSpace(other)
+	if strings.HasPrefix(one, "oldSelf") {
+		one, other = other, one
+	}
+	field, found := strings.CutPrefix(one, "self")
+	return strings.TrimPrefix(field, "."), ok && found && other == "oldSelf"+field
 }
 
 func checkPoolMachineKind(s crdScope) []string {

@@ -6,6 +6,7 @@ package lint
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -164,14 +165,20 @@ func differences(a, b *openAPI, path string) []string {
 
 // fields returns the paths of all fields with their types.
 func fields(s *openAPI, path string, into map[string]string) {
-	into[path] = s.Type
-	for name, property := range s.Properties {
-		fields(&property, path+"."+name, into)
+	visit(s, path, func(path string, s *openAPI) { into[path] = s.Type })
+}
+
+// visit calls a function for a schema at a path, and for each one below it.
+func visit(s *openAPI, path string, see func(path string, s *openAPI)) {
+	see(path, s)
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		property := s.Properties[name]
+		visit(&property, path+"."+name, see)
 	}
 	if s.Items != nil && s.Items.Schema != nil {
-		fields(s.Items.Schema, path+"[]", into)
+		visit(s.Items.Schema, path+"[]", see)
 	}
 	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
-		fields(s.AdditionalProperties.Schema, path+"{}", into)
+		visit(s.AdditionalProperties.Schema, path+"{}", see)
 	}
 }
