@@ -76,7 +76,7 @@ type Kind struct {
 	// Annotations of every object.
 	Annotations map[string]string `json:"annotations,omitempty"`
 	// Template is the kind of its templates; <Kind>Template by default. TemplateChange is merged into
-	// spec.template.spec to check dry runs; by default, only the metadata changes.
+	// spec.template.spec to check dry runs, which are not checked without it.
 	Template       string         `json:"template,omitempty"`
 	TemplateChange map[string]any `json:"templateChange,omitempty"`
 	// Reaches is how far an object gets where the suite runs. Rules about what comes later are not

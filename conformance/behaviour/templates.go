@@ -4,7 +4,6 @@
 package behaviour
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 
@@ -75,6 +74,11 @@ func annotate(object *unstructured.Unstructured, key, value string) {
 // templateDryRun changes a template in a dry run, as the topology controller does to find out
 // whether machines must be replaced.
 func templateDryRun(s *story) error {
+	change := s.checker.Config.Kinds[s.role].TemplateChange
+	if len(change) == 0 {
+		s.results.notRun(s.rule("ssa-dry-run"), s.contract, "the configuration has no templateChange for the kind")
+		return nil
+	}
 	object, err := s.object(s.role, machineName)
 	if err != nil {
 		return err
@@ -87,31 +91,36 @@ func templateDryRun(s *story) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.apply(template); err != nil {
+	applied, err := s.apply(template)
+	if err != nil {
 		return err
 	}
 	changed := template.DeepCopy()
 	annotate(changed, clusterv1.TopologyDryRunAnnotation, "")
-	change, err := s.substitute(s.checker.Config.Kinds[s.role].TemplateChange)
+	change, err = s.substitute(change)
 	if err != nil {
 		return err
 	}
-	path := []string{"spec", "template", "spec"}
-	for name, value := range change {
-		if err := unstructured.SetNestedField(changed.Object, value, append(path, name)...); err != nil {
-			return err
-		}
-	}
-	if len(change) == 0 {
-		metadata := map[string]any{"conformance.example.com/changed": "true"}
-		if err := unstructured.SetNestedMap(changed.Object, metadata, "spec", "template", "metadata", "annotations"); err != nil {
-			return err
-		}
-	}
-	_, err = s.apply(changed, client.DryRunAll)
+	content, _ := fields.At(changed, "spec.template.spec").(map[string]any)
+	mergeInto(content, change)
+	answer, err := s.apply(changed, client.DryRunAll)
 	if err != nil {
 		err = fmt.Errorf("a dry run of the topology controller that changes spec.template is refused: %w", err)
+	} else if fields.Show(answer.Object["spec"]) == fields.Show(applied.Object["spec"]) {
+		return fmt.Errorf("templateChange in the configuration changes nothing: %s", fields.Show(change))
 	}
-	s.check("ssa-dry-run", errors.Join(err))
+	s.check("ssa-dry-run", err)
 	return nil
+}
+
+// mergeInto merges a change into an object: maps are merged, and all else is replaced.
+func mergeInto(object, change map[string]any) {
+	for name, value := range change {
+		was, ok := object[name].(map[string]any)
+		if inner, isMap := value.(map[string]any); ok && isMap {
+			mergeInto(was, inner)
+		} else {
+			object[name] = value
+		}
+	}
 }
