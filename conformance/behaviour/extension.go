@@ -81,7 +81,7 @@ func hooksOfExtension(s *story) error {
 		return err
 	}
 	handlers, err := e.discover()
-	s.check("discovery", err)
+	s.check("discovery", errors.Join(err, checkFailurePolicies(handlers)))
 	if err != nil {
 		return err
 	}
@@ -117,6 +117,19 @@ func (e *extension) discover() ([]runtimehooksv1.ExtensionHandler, error) {
 		return nil, err
 	}
 	return answer.Handlers, nil
+}
+
+// checkFailurePolicies returns an error if Cluster API would reject the discovery because of a failure policy.
+func checkFailurePolicies(handlers []runtimehooksv1.ExtensionHandler) error {
+	var unknown []error
+	for _, handler := range handlers {
+		switch policy := ptr.Deref(handler.FailurePolicy, runtimehooksv1.FailurePolicyFail); policy {
+		case runtimehooksv1.FailurePolicyFail, runtimehooksv1.FailurePolicyIgnore:
+		default:
+			unknown = append(unknown, fmt.Errorf("the handler %q has the failure policy %q, want Fail or Ignore", handler.Name, policy))
+		}
+	}
+	return errors.Join(unknown...)
 }
 
 // checkHandlers checks what discovery says.
@@ -313,9 +326,8 @@ func (e *extension) call(hook runtimecatalog.GroupVersionHook, name string, requ
 	if err != nil {
 		return nil, err
 	}
-	decoder := json.NewDecoder(bytes.NewReader(content))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(response); err != nil {
+	// Cluster API ignores what it does not know, such as fields of newer versions.
+	if err := json.NewDecoder(bytes.NewReader(content)).Decode(response); err != nil {
 		return nil, fmt.Errorf("the answer is no %T: %w", response, err)
 	}
 	return response, nil
