@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,6 +23,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	apiversion "k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/rest"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -164,7 +166,7 @@ func (e *Environment) install(ctx context.Context, objects []*unstructured.Unstr
 }
 
 // version returns the version of a kind that Cluster API uses for a version of the contract: the
-// last one that the CRD's label lists.
+// newest one that the CRD's label lists.
 func (e *Environment) version(kind schema.GroupKind, contract string) (schema.GroupVersionKind, error) {
 	crd := e.crds[kind]
 	if crd == nil {
@@ -175,6 +177,5 @@ func (e *Environment) version(kind schema.GroupKind, contract string) (schema.Gr
 	if value == "" {
 		return schema.GroupVersionKind{}, fmt.Errorf("CustomResourceDefinition %s has no label %s", crd.Name, label)
 	}
-	versions := strings.Split(value, "_")
-	return kind.WithVersion(versions[len(versions)-1]), nil
+	return kind.WithVersion(slices.MaxFunc(strings.Split(value, "_"), apiversion.CompareKubeAwareVersionStrings)), nil
 }
