@@ -4,11 +4,13 @@
 package behaviour
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -147,13 +149,26 @@ func (r *clusterRole) fill(roles []*clusterRole) error {
 	return nil
 }
 
-// serviceAccount returns the user name of the only ServiceAccount among the objects; empty if there
-// is none.
-func serviceAccount(objects []*unstructured.Unstructured) string {
+// serviceAccount returns the user name of the ServiceAccount with the name among the objects; empty if
+// there is none. Without a name, there must not be several.
+func serviceAccount(objects []*unstructured.Unstructured, name string) (string, error) {
+	user := ""
+	var names []string
 	for _, object := range objects {
-		if object.GetKind() == "ServiceAccount" {
-			return "system:serviceaccount:" + object.GetNamespace() + ":" + object.GetName()
+		if object.GetKind() != "ServiceAccount" {
+			continue
+		}
+		names = append(names, object.GetName())
+		if name == "" || name == object.GetName() {
+			user = "system:serviceaccount:" + object.GetNamespace() + ":" + object.GetName()
 		}
 	}
-	return ""
+	switch {
+	case name == "" && len(names) > 1:
+		return "", fmt.Errorf("the components have the ServiceAccounts %s: name the one of the program in serviceAccount", strings.Join(names, ", "))
+	case name != "" && user == "":
+		return "", fmt.Errorf("the components have no ServiceAccount %s; they have %s", name, cmp.Or(strings.Join(names, ", "), "none"))
+	default:
+		return user, nil
+	}
 }

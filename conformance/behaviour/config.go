@@ -60,6 +60,8 @@ type Program struct {
 	// are ignored, webhooks are redirected to $(WEBHOOK_PORT), and the program gets a kubeconfig for
 	// the ServiceAccount in them.
 	Components []string `json:"components,omitempty"`
+	// ServiceAccount is the name of the program's ServiceAccount, if the components have several.
+	ServiceAccount string `json:"serviceAccount,omitempty"`
 	// Ready is a URL that answers with status 200 once the program is ready. Without it, the program
 	// counts as ready at once.
 	Ready string `json:"ready,omitempty"`
@@ -190,6 +192,9 @@ func (c *Config) validate() error {
 	for i, program := range c.Programs {
 		if program.Name == "" || len(program.Command) == 0 {
 			errs = append(errs, fmt.Errorf("programs[%d]: needs a name and a command", i))
+		}
+		if program.ServiceAccount != "" && len(program.Components) == 0 {
+			errs = append(errs, fmt.Errorf("programs[%d]: serviceAccount is %q, and there are no components that could have it", i, program.ServiceAccount))
 		}
 	}
 	for _, version := range c.Contracts {

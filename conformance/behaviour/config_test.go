@@ -22,6 +22,7 @@ func TestLoadConfigRefuses(t *testing.T) {
 		"a wrong feature":   {"kinds: {infrastructure-machine: {group: a, kind: B, features: [failureDomain, template]}}", "no rule has the features [failureDomain]; allowed: [addresses"},
 		"an unknown server": {"kinds: {runtime-extension: {program: x}}", `program is "x": want the name of one of the programs`},
 		"a program":         {"kinds: {bootstrap: {group: a, kind: B}}\nprograms: [{name: x}]", "programs[0]: needs a name and a command"},
+		"an account":        {"kinds: {bootstrap: {group: a, kind: B}}\nprograms: [{name: x, command: [x], serviceAccount: other}]", `serviceAccount is "other", and there are no components`},
 		"a version":         {"kinds: {bootstrap: {group: a, kind: B}}\ncontracts: [v1]", "allowed: v1beta1, v1beta2"},
 		"parallel":          {"kinds: {bootstrap: {group: a, kind: B}}\nparallel: -1", "want positive values"},
 	} {

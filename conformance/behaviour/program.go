@@ -127,7 +127,9 @@ func (l *launcher) prepare(ctx context.Context, program Program) (map[string]str
 		if err := errors.Join(aggregate(objects), l.environment.install(ctx, objects)); err != nil {
 			return nil, err
 		}
-		user = serviceAccount(objects)
+		if user, err = serviceAccount(objects, program.ServiceAccount); err != nil {
+			return nil, err
+		}
 	}
 	return variables, l.writeKubeconfig(variables["KUBECONFIG"], user)
 }
