@@ -12,10 +12,12 @@ import (
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/util/retry"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -28,7 +30,7 @@ func controlPlaneScenarios() []scenario {
 	return []scenario{
 		{lifeOf + "a control plane", ControlPlane, MachinesCreated, []string{
 			"machine-label", "machine-owner", "infrastructure-ref", "version", "machine-placement", "template-owner",
-			"replicas", "selector", "ready-replicas", "available-replicas", "up-to-date-replicas", "status-version", "status-versions",
+			"replicas", "selector", "ready-replicas", "available-replicas", "up-to-date-replicas", "status-version", "status-versions", "status-versions-entries",
 			"kubeconfig", "certificates", "conditions", "conditions-implemented", "available-condition", "scaling-conditions",
 		}, lifeOfControlPlane},
 		{"scale subresource", ControlPlane, MachinesCreated, []string{"scale"}, scaleSubresource},
@@ -102,14 +104,23 @@ func (s *story) checkInfraRef(machine *clusterv1.Machine) error {
 
 // checkSecrets checks the Secrets that a control plane keeps.
 func (s *story) checkSecrets() {
+	var authority error
 	if s.wants("certificates") {
-		var problem error
-		for _, name := range []string{"ca", "etcd", "proxy", "sa"} {
-			problem = errors.Join(problem, s.until("certificates", func() error { _, err := s.clusterSecret(name, "tls.crt"); return err }))
-		}
-		s.check("certificates", problem)
+		authority = s.until("certificates", func() error { _, err := s.clusterSecret("ca", "tls.crt"); return err })
 	}
 	s.check("kubeconfig", s.until("kubeconfig", s.checkKubeconfig))
+	s.check("certificates", errors.Join(authority, s.checkOtherCertificates()))
+}
+
+// checkOtherCertificates checks certificates that not every control plane has.
+func (s *story) checkOtherCertificates() error {
+	var errs []error
+	for _, name := range []string{"etcd", "proxy", "sa"} {
+		if _, err := s.clusterSecret(name, "tls.crt"); !apierrors.IsNotFound(err) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // clusterSecret reads a Secret that the contract names.
@@ -190,11 +201,16 @@ func (s *story) checkReplicas(object *unstructured.Unstructured, machine *cluste
 // checkVersions checks what the status says about the version. A provider that reports none at all
 // breaks only the first rule.
 func (s *story) checkVersions(object *unstructured.Unstructured) {
-	for _, rule := range []string{"status-version", "status-versions"} {
+	for _, rule := range []string{"status-version", "status-versions", "status-versions-entries"} {
 		if !s.wants(rule) {
 			continue
 		}
-		problem := s.until("with one Machine", func() error { return s.reportsVersion(object, rule) })
+		problem := s.until("with one Machine", func() error {
+			if rule == "status-versions-entries" {
+				return s.entriesOfVersions(object)
+			}
+			return s.reportsVersion(object, rule)
+		})
 		s.check(rule, problem)
 		if problem != nil {
 			return
@@ -253,6 +269,27 @@ func (s *story) reportsVersion(object *unstructured.Unstructured, rule string) e
 		return nil
 	}
 	return fmt.Errorf("status.version is %s and status.versions is %s, want %s", fields.Show(fields.At(object, "status.version")), fields.Show(list), want)
+}
+
+// entriesOfVersions reads a control plane with one Machine, and checks what its status says for each version.
+func (s *story) entriesOfVersions(object *unstructured.Unstructured) error {
+	if err := s.read(object); err != nil {
+		return err
+	}
+	list, _ := fields.At(object, "status.versions").([]any)
+	if len(list) == 0 {
+		return errors.New("status.versions is empty")
+	}
+	for _, item := range list {
+		name, _ := fields.Get(item, "version").(string)
+		if _, err := version.ParseSemantic(name); err != nil {
+			return fmt.Errorf("status.versions is %s, want a semantic version in each entry: %w", fields.Show(list), err)
+		}
+		if replicas := fields.Get(item, "replicas"); s.checker.Config.has(ControlPlane, "replicas") && replicas != int64(1) {
+			return fmt.Errorf("status.versions is %s; replicas of %s is %s, want 1", fields.Show(list), name, fields.Show(replicas))
+		}
+	}
+	return nil
 }
 
 func (s *story) checkControlPlaneConditions(object *unstructured.Unstructured) error {

@@ -52,10 +52,7 @@ func (o *object) keepSecrets(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, purpose := range []string{"etcd", "proxy", "sa"} {
-		if o.violates("certificates") && purpose == "sa" {
-			continue
-		}
+	for _, purpose := range []string{"etcd", "sa"} { // not every control plane has all
 		if _, err := o.secret(ctx, purpose, map[string][]byte{"tls.crt": []byte("certificate"), "tls.key": []byte("key")}); err != nil {
 			return err
 		}
@@ -82,7 +79,7 @@ func (o *object) secret(ctx context.Context, purpose string, data map[string][]b
 		},
 		Type: secretType, Data: data,
 	}
-	if o.violates("kubeconfig") && purpose == "kubeconfig" {
+	if o.violates("kubeconfig") && purpose == "kubeconfig" || o.violates("certificates") && purpose == "sa" {
 		secret.Labels = nil
 	}
 	if err := o.create(ctx, secret); err != nil {
@@ -334,7 +331,11 @@ func (o *object) count(ctx context.Context) error {
 		o.set(version, "status", "version")
 	}
 	if !o.violates("status-versions") && !o.violates("status-version") {
-		o.set([]any{map[string]any{"version": version, "replicas": all}}, "status", "versions")
+		entry := map[string]any{"version": version, "replicas": all}
+		if o.violates("status-versions-entries") {
+			delete(entry, "replicas")
+		}
+		o.set([]any{entry}, "status", "versions")
 	}
 	return nil
 }
