@@ -8,6 +8,7 @@ import (
 	"context"
 	"os"
 	"regexp"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -37,6 +38,27 @@ func TestRulesAreComplete(t *testing.T) {
 				}
 				g.Expect(rule.Lint.Fields).To(HaveLen(len(rule.Versions)))
 			}
+		})
+	}
+}
+
+// A common rule is mandatory only where the contract's page has it.
+func TestRulesThatAPageDoesNotHave(t *testing.T) {
+	for id, mandatory := range map[string]bool{
+		"infrastructure-machine/deletion":            true,
+		"control-plane/deletion-unowned":             true,
+		"bootstrap/waits-for-owner":                  true,
+		"bootstrap/deletion":                         false,
+		"bootstrap/deletion-unowned":                 false,
+		"infrastructure-machinepool/waits-for-owner": false,
+		"infrastructure-machinepool/deletion":        false,
+	} {
+		t.Run(id, func(t *testing.T) {
+			g := NewWithT(t)
+			rule, err := conformance.Find(id)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(rule.Mandatory).To(Equal(mandatory))
+			g.Expect(strings.HasPrefix(rule.Sentence, "The page does not say so")).To(Equal(!mandatory))
 		})
 	}
 }

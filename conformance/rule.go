@@ -103,6 +103,8 @@ type ruleFile struct {
 		Name   string `json:"name"`
 		Page   string `json:"page,omitempty"`
 		Anchor string `json:"anchor"`
+		// Unsaid has the contracts whose page does not have a common rule, so there it is a recommendation.
+		Unsaid []string `json:"unsaid,omitempty"`
 	} `json:"rules"`
 }
 
@@ -163,6 +165,9 @@ func expand(file, contract ruleFile) []Rule {
 		rule.ID, rule.Contract = contract.Contract+"/"+entry.Name, contract.Contract
 		rule.URL = book + page + "#" + words.Replace(entry.Anchor)
 		rule.Sentence, rule.Impact, rule.Fix = words.Replace(rule.Sentence), words.Replace(rule.Impact), words.Replace(rule.Fix)
+		if slices.Contains(entry.Unsaid, contract.Contract) {
+			rule.Mandatory, rule.Sentence = false, "The page does not say so, but those of other kinds do: "+rule.Sentence
+		}
 		if len(rule.Versions) == 0 {
 			rule.Versions = Versions
 		}

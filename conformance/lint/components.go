@@ -20,7 +20,7 @@ var componentChecks = map[string]releaseCheck{
 	"roleRefs":           eachBinding(checkRoleRef),
 	"deployment":         checkDeployment,
 	"managerContainer":   each("Deployment", checkManagerContainer),
-	"namespaceFlag":      each("Deployment", checkNamespaceFlag),
+	"allNamespaces":      each("Deployment", checkAllNamespaces),
 	"serviceAccount":     each("Deployment", checkServiceAccount),
 	"imageName":          each("Deployment", checkImageName),
 	"imageTag":           each("Deployment", checkImageTag),
@@ -233,7 +233,7 @@ func (r *Release) secondary(deployment Object) bool {
 	return false
 }
 
-func checkNamespaceFlag(_ *Release, deployment Object) []string {
+func checkAllNamespaces(_ *Release, deployment Object) []string {
 	var messages []string
 	for _, container := range containers(deployment) {
 		args, _ := container["args"].([]any)
