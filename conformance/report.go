@@ -49,8 +49,6 @@ type Result struct {
 	Versions []string  `json:"versions,omitempty"`
 	Reason   string    `json:"reason,omitempty"`
 	Findings []Finding `json:"findings,omitempty"`
-	// Seconds is how long it took, if it was measured.
-	Seconds float64 `json:"seconds,omitempty"`
 }
 
 // Implementation names what was checked.

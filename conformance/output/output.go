@@ -113,7 +113,6 @@ type (
 	test struct {
 		Class   string   `xml:"classname,attr"`
 		Name    string   `xml:"name,attr"`
-		Time    float64  `xml:"time,attr"`
 		Failure *message `xml:"failure"`
 		Skipped *message `xml:"skipped"`
 		Output  string   `xml:"system-out,omitempty"`
@@ -145,7 +144,7 @@ func JUnit(out io.Writer, report *conformance.Report) error {
 // add adds the test case of a result.
 func (s *suite) add(report *conformance.Report, result conformance.Result) {
 	s.Tests++
-	c := test{Class: string(result.Level), Name: result.Rule, Time: result.Seconds}
+	c := test{Class: string(result.Level), Name: result.Rule}
 	lines := make([]string, 0, len(result.Findings))
 	for _, finding := range result.Findings {
 		lines = append(lines, finding.Place()+": "+finding.Message)
