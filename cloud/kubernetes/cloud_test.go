@@ -550,6 +550,44 @@ func TestAddressThatComesLater(t *testing.T) {
 	g.Expect([]any{now.Address, now.Ready}).To(Equal([]any{"lb.example.com", true}))
 }
 
+// A controller in the outer cluster may publish the addresses of several nodes, in any order.
+func TestAddressStays(t *testing.T) {
+	g := NewWithT(t)
+	c := managed(t, tenantOf(t, offer+"services: {type: LoadBalancer}\n"))
+	spec := cloud.LoadBalancerSpec{Name: "lb", Port: 6443, Selector: template().Tags}
+	ensure := func() (cloud.LoadBalancer, error) { return c.EnsureLoadBalancer(t.Context(), spec) }
+	_, err := c.EnsureInstance(t.Context(), orderOf("one"))
+	g.Expect(err).NotTo(HaveOccurred(), "nothing has to hold connections")
+	g.Expect(ensure()).To(HaveField("Address", ""))
+	publish := func(addresses ...string) {
+		service, err := c.services().Get(t.Context(), serviceObject("lb"), metav1.GetOptions{})
+		g.Expect(err).NotTo(HaveOccurred())
+		service.Status.LoadBalancer.Ingress = nil
+		for _, address := range addresses {
+			service.Status.LoadBalancer.Ingress = append(service.Status.LoadBalancer.Ingress, corev1.LoadBalancerIngress{IP: address})
+		}
+		_, err = c.services().UpdateStatus(t.Context(), service, metav1.UpdateOptions{})
+		g.Expect(err).NotTo(HaveOccurred())
+	}
+	remains := func(ready bool, message string) {
+		want := And(HaveField("Address", "192.0.2.3"), HaveField("Ready", ready), HaveField("Message", message))
+		g.Expect(ensure()).To(want)
+		g.Expect(c.GetLoadBalancer(t.Context(), "lb")).To(want)
+	}
+	publish("192.0.2.3")
+	remains(true, "")
+	publish("192.0.2.1", "192.0.2.3")
+	remains(true, "")
+	spec.Tags = cloud.Tags{"new": "tag"}
+	remains(true, "")
+	for _, others := range [][]string{nil, {"192.0.2.1"}} {
+		publish(others...)
+		remains(false, fmt.Sprintf("Service %s/%s no longer has the address 192.0.2.3", c.namespace, serviceObject("lb")))
+	}
+	publish("192.0.2.3")
+	remains(true, "")
+}
+
 // An instance that drains is no backend any more once another one can take over.
 func TestLastBackendStays(t *testing.T) {
 	g := NewWithT(t)

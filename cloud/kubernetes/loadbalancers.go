@@ -82,8 +82,9 @@ func (c *Cloud) updateService(ctx context.Context, service *corev1.Service, spec
 	if err := rules.Immutable("port", strconv.Itoa(int(port.Port)), strconv.Itoa(int(spec.Port))); err != nil {
 		return nil, err
 	}
+	recorded := recordAddress(service)
 	now, err := specIn(service) // what cannot be read is written again
-	if err == nil && now.Selector.Equal(spec.Selector) && now.Tags.Equal(spec.Tags) {
+	if err == nil && now.Selector.Equal(spec.Selector) && now.Tags.Equal(spec.Tags) && !recorded {
 		return service, nil
 	}
 	spec.TargetPort = port.TargetPort.IntVal
@@ -214,6 +215,8 @@ func balancerOf(service *corev1.Service) (cloud.LoadBalancer, error) {
 		found.Message = "the load balancer is being deleted"
 	case found.Address == "":
 		found.Message = fmt.Sprintf("Service %s/%s has no address yet", service.Namespace, service.Name)
+	case !slices.Contains(addressesOf(service), found.Address):
+		found.Message = fmt.Sprintf("Service %s/%s no longer has the address %s", service.Namespace, service.Name, found.Address)
 	default:
 		found.Ready = true
 	}
@@ -229,16 +232,40 @@ func specIn(object metav1.Object) (cloud.LoadBalancerSpec, error) {
 	return spec, nil
 }
 
-func addressOf(service *corev1.Service) string {
-	if service.Spec.Type != corev1.ServiceTypeLoadBalancer {
-		return service.Spec.ClusterIP
+// recordAddress makes a Service keep the first address that it gets: a controller may publish several,
+// and change their order. It reports whether it has changed the Service.
+func recordAddress(service *corev1.Service) bool {
+	address := addressOf(service)
+	if address == service.Annotations[addressAnnotation] {
+		return false
 	}
+	metav1.SetMetaDataAnnotation(&service.ObjectMeta, addressAnnotation, address)
+	return true
+}
+
+// addressOf returns the recorded address of a load balancer or, if there is none, the one to record.
+func addressOf(service *corev1.Service) string {
+	address := service.Annotations[addressAnnotation]
+	if found := addressesOf(service); address == "" && len(found) > 0 {
+		address = found[0]
+	}
+	return address
+}
+
+// addressesOf returns all addresses that a Service has now.
+func addressesOf(service *corev1.Service) []string {
+	if service.Spec.Type != corev1.ServiceTypeLoadBalancer {
+		return []string{service.Spec.ClusterIP}
+	}
+	var found []string
 	for _, ingress := range service.Status.LoadBalancer.Ingress {
-		if address := cmp.Or(ingress.IP, ingress.Hostname); address != "" {
-			return address
+		for _, address := range []string{ingress.IP, ingress.Hostname} {
+			if address != "" {
+				found = append(found, address)
+			}
 		}
 	}
-	return ""
+	return found
 }
 
 func (c *Cloud) withBackends(ctx context.Context, service *corev1.Service) (cloud.LoadBalancer, error) {

@@ -52,6 +52,8 @@ const (
 const (
 	instanceAnnotation     = prefix + "instance"
 	loadBalancerAnnotation = prefix + "load-balancer"
+	// addressAnnotation has the address of a load balancer, which never changes.
+	addressAnnotation = prefix + "address"
 	// reclaimAnnotation has the time at which the instance ends, once that is known.
 	reclaimAnnotation = prefix + "reclaim-at"
 	// backendAnnotation is on the holder of a load balancer, with the address of the first instance.
