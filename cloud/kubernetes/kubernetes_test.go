@@ -259,7 +259,14 @@ func TestAgeOfAnInstance(t *testing.T) {
 	ordered := metav1.NewTime(time.Now().Add(-time.Hour).Truncate(time.Second))
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: ordered, Annotations: map[string]string{instanceAnnotation: `{"id": "a"}`}}}
 	g.Expect(instanceOf(pod)).To(HaveField("CreatedAt", ordered.Time))
-	placed := metav1.NewTime(ordered.Add(time.Minute))
+	scheduled := corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, LastTransitionTime: metav1.NewTime(ordered.Add(time.Second))}
+	pod.Status.Conditions = []corev1.PodCondition{scheduled}
+	g.Expect(instanceOf(pod)).To(HaveField("CreatedAt", ordered.Time), "it still waits")
+	bound := metav1.NewTime(ordered.Add(time.Minute))
+	scheduled.Status, scheduled.LastTransitionTime = corev1.ConditionTrue, bound
+	pod.Status.Conditions = []corev1.PodCondition{scheduled}
+	g.Expect(instanceOf(pod)).To(HaveField("CreatedAt", bound.Time), "its kubelet has not seen it yet")
+	placed := metav1.NewTime(ordered.Add(time.Minute + time.Second))
 	pod.Status.StartTime = &placed
 	g.Expect(instanceOf(pod)).To(HaveField("CreatedAt", placed.Time))
 }

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -215,10 +216,7 @@ func instanceOf(pod *corev1.Pod) (cloud.Instance, error) {
 	if err := json.Unmarshal([]byte(pod.Annotations[instanceAnnotation]), &found); err != nil {
 		return found, &cloud.UnavailableError{Message: fmt.Sprintf("Pod %s/%s, annotation %s: %v", pod.Namespace, pod.Name, instanceAnnotation, err)}
 	}
-	found.CreatedAt, found.Address = pod.CreationTimestamp.Time, pod.Status.PodIP
-	if pod.Status.StartTime != nil {
-		found.CreatedAt = pod.Status.StartTime.Time
-	}
+	found.CreatedAt, found.Address = hostedSince(pod), pod.Status.PodIP
 	found.ReclaimAt = reclaimOf(pod)
 	found.Draining = pod.Labels[drainingLabel] == yes
 	found.State, found.Message = stateOf(pod)
@@ -229,6 +227,21 @@ func instanceOf(pod *corev1.Pod) (cloud.Instance, error) {
 	}
 	found.Bootstrap = bootstrapOf(pod)
 	return found, nil
+}
+
+// hostedSince returns when a Pod got a node, or was created if it has none. Its kubelet needs a moment
+// to see it.
+func hostedSince(pod *corev1.Pod) time.Time {
+	if pod.Status.StartTime != nil {
+		return pod.Status.StartTime.Time
+	}
+	since := pod.CreationTimestamp.Time
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionTrue && condition.LastTransitionTime.After(since) {
+			since = condition.LastTransitionTime.Time
+		}
+	}
+	return since
 }
 
 func stateOf(pod *corev1.Pod) (cloud.InstanceState, string) {
