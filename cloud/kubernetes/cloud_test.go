@@ -877,6 +877,9 @@ func TestCatalogThatChanges(t *testing.T) {
 	g.Eventually(pool, soon).Should(HaveField("Problem", HaveValue(And(
 		HaveField("Reason", cloud.ReasonInvalid), HaveField("Message", `template.type "small": unknown instance type, allowed: large`)))))
 	g.Expect(pool()).To(HaveField("Instances", BeEquivalentTo(1)), "what exists stays")
+	configure(t, namespace, "instanceTypes: {")
+	g.Eventually(pool, soon).Should(HaveField("Problem", HaveValue(And(
+		HaveField("Reason", cloud.ReasonUnavailable), HaveField("Message", ContainSubstring("ConfigMap "+namespace+"/foo-cloud, key cloud.yaml"))))))
 	configure(t, namespace, offer)
 	g.Eventually(pool, soon).Should(And(HaveField("Instances", BeEquivalentTo(2)), HaveField("Problem", BeNil())))
 }
@@ -915,6 +918,31 @@ func TestNamespaceThatIsDeleted(t *testing.T) {
 	nothingIsLost()
 	g.Expect(outer.client.CoreV1().ConfigMaps(namespace).Delete(t.Context(), ConfigName, metav1.DeleteOptions{})).To(Succeed())
 	nothingIsLost()
+}
+
+// A pool cannot be filled without knowing which load balancers its instances are for.
+func TestServicesThatCannotBeListed(t *testing.T) {
+	g := NewWithT(t)
+	config, refuses := rest.CopyConfig(outer.Config), atomic.Bool{}
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(request *http.Request) (*http.Response, error) {
+			if strings.HasSuffix(request.URL.Path, "/services") && refuses.Load() {
+				return nil, errors.New("services are refused")
+			}
+			return next.RoundTrip(request)
+		})
+	})
+	c, err := NewForConfig(config, tenantOf(t, offer))
+	g.Expect(err).NotTo(HaveOccurred())
+	_, err = c.EnsurePool(t.Context(), poolOrder(1), "")
+	g.Expect(err).NotTo(HaveOccurred())
+	pool := func() (cloud.Pool, error) { return c.GetPool(t.Context(), "ns.pool") }
+	refuses.Store(true)
+	g.Expect(c.fillPool(t.Context(), "ns.pool")).To(MatchError(ContainSubstring("services are refused")))
+	g.Expect(pool()).To(HaveField("Problem", HaveValue(HaveField("Message", ContainSubstring("services are refused")))))
+	refuses.Store(false)
+	g.Expect(c.fillPool(t.Context(), "ns.pool")).To(Succeed())
+	g.Expect(pool()).To(And(HaveField("Instances", BeEquivalentTo(1)), HaveField("Problem", BeNil())))
 }
 
 // Pools are filled even if they could not be listed when the watch began.

@@ -41,7 +41,7 @@ func (c *Cloud) fillPool(ctx context.Context, name string) error {
 	changed := p.observe(pods)
 	offered, err := c.catalogFor(ctx, p)
 	if err != nil {
-		return err
+		return c.noteFailure(ctx, p, err)
 	}
 	if p.reserve(offered, pods) || changed {
 		if err := c.writePool(ctx, p); err != nil {
@@ -124,10 +124,10 @@ func (c *Cloud) createMembers(ctx context.Context, p *pool, offered *catalog) er
 		// The catalog may have changed since the pool was ordered.
 		_, err := offered.choices(p.Zones)
 		if err = cmp.Or(err, offered.Pool(p.PoolSpec, p.Zones), rules.Image("template.", p.Template, offered.images)); err != nil {
-			return cmp.Or(c.noteCreated(ctx, p, created, err), err)
+			return c.noteFailure(ctx, p, err)
 		}
 		if backendPort, err = c.expectBackend(ctx, p.Template.Tags); err != nil {
-			return err
+			return c.noteFailure(ctx, p, err)
 		}
 	}
 	work, refused := errgroup.Group{}, atomic.Bool{}
@@ -150,6 +150,11 @@ func (c *Cloud) createMembers(ctx context.Context, p *pool, offered *catalog) er
 	}
 	failed := work.Wait()
 	return cmp.Or(c.noteCreated(ctx, p, created, failed), failed)
+}
+
+// noteFailure records why no member could be created, and returns the reason.
+func (c *Cloud) noteFailure(ctx context.Context, p *pool, failed error) error {
+	return cmp.Or(c.noteCreated(ctx, p, make([]bool, len(p.Members)), failed), failed)
 }
 
 // noteCreated records which members were created, and the problem of the others, if there is one.
