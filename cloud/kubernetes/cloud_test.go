@@ -920,6 +920,27 @@ func TestNamespaceThatIsDeleted(t *testing.T) {
 	nothingIsLost()
 }
 
+// An account that may list objects but not watch them is no reason for a storm of requests.
+func TestWatchThatIsForbidden(t *testing.T) {
+	g := NewWithT(t)
+	config, watches := rest.CopyConfig(outer.Config), atomic.Int32{}
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(request *http.Request) (*http.Response, error) {
+			if strings.HasSuffix(request.URL.Path, "/secrets") && request.URL.Query().Get("watch") != "" {
+				watches.Add(1)
+				return &http.Response{StatusCode: http.StatusForbidden, Body: http.NoBody, Request: request}, nil
+			}
+			return next.RoundTrip(request)
+		})
+	})
+	c, err := NewForConfig(config, tenantOf(t, offer))
+	g.Expect(err).NotTo(HaveOccurred())
+	c.Manage()
+	t.Cleanup(c.Close)
+	g.Eventually(watches.Load, soon).Should(BeNumerically(">", 1))
+	g.Consistently(watches.Load, 5*time.Second).Should(BeNumerically("<", 10))
+}
+
 // A pool cannot be filled without knowing which load balancers its instances are for.
 func TestServicesThatCannotBeListed(t *testing.T) {
 	g := NewWithT(t)

@@ -66,8 +66,12 @@ func (c *Cloud) follow(ctx context.Context, queue taskQueue) {
 	for ctx.Err() == nil {
 		events, err := c.Watch(ctx)
 		if err == nil {
-			backoff = retryDelays
+			began := time.Now()
 			c.enqueue(queue, events)
+			// One that ends at once, for example because it is forbidden, is no success.
+			if time.Since(began) > retryMax {
+				backoff = retryDelays
+			}
 		}
 		if ctx.Err() == nil {
 			delay := backoff.Step()

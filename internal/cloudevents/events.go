@@ -72,7 +72,8 @@ var (
 	_ manager.LeaderElectionRunnable = &Events{}
 )
 
-// DefaultBackoff paces attempts to start a watch: from 200 ms to 30 s, doubling, with jitter.
+// DefaultBackoff paces attempts to start a watch: from 200 ms to 30 s, doubling, with jitter. It begins
+// again after a watch that lasted longer than 30 s.
 func DefaultBackoff() wait.Backoff {
 	return wait.Backoff{Duration: 200 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: 9, Cap: 30 * time.Second}
 }
@@ -132,8 +133,8 @@ func (e *Events) begin(f *follower) {
 func (e *Events) follow(ctx context.Context, f *follower) {
 	backoff := e.backoff
 	for ctx.Err() == nil {
-		synced, err := e.watchOnce(ctx, f)
-		if synced {
+		lasted, err := e.watchOnce(ctx, f)
+		if lasted > e.backoff.Cap {
 			backoff = e.backoff
 		}
 		if ctx.Err() == nil {
@@ -144,24 +145,28 @@ func (e *Events) follow(ctx context.Context, f *follower) {
 	}
 }
 
-// watchOnce serves one watch until it ends, and reports whether it ever synced.
-func (e *Events) watchOnce(ctx context.Context, f *follower) (bool, error) {
+// watchOnce serves one watch until it ends, and returns how long it lasted after it had synced.
+func (e *Events) watchOnce(ctx context.Context, f *follower) (time.Duration, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	events, err := f.watcher.Watch(ctx)
 	if err != nil {
-		return false, fmt.Errorf("watch the cloud: %w", err)
+		return 0, fmt.Errorf("watch the cloud: %w", err)
 	}
-	synced := false
+	var synced time.Time
 	for event := range events {
 		if event.Kind == cloud.EventSynced {
-			synced = true
+			synced = time.Now()
 			e.enqueueAll(ctx, f.scope)
 			continue
 		}
 		e.enqueue(event)
 	}
-	return synced, fmt.Errorf("watch the cloud: %w", &cloud.UnavailableError{Message: "the event stream was closed"})
+	ended := fmt.Errorf("watch the cloud: %w", &cloud.UnavailableError{Message: "the event stream was closed"})
+	if synced.IsZero() {
+		return 0, ended
+	}
+	return time.Since(synced), ended
 }
 
 func (e *Events) enqueue(event cloud.Event) {

@@ -95,6 +95,27 @@ func TestEvents(t *testing.T) {
 	g.Eventually(next(q)).Should(Equal("all"), "all objects are looked at after each start")
 }
 
+// ending is a cloud whose watches end as soon as they have synced.
+type ending struct{ watches atomic.Int32 }
+
+func (e *ending) Watch(context.Context) (<-chan cloud.Event, error) {
+	e.watches.Add(1)
+	events := make(chan cloud.Event, 1)
+	events <- cloud.Event{Kind: cloud.EventSynced}
+	close(events)
+	return events, nil
+}
+
+// All objects are looked at after each start of a watch.
+func TestAWatchThatEndsAtOnceIsRestartedMoreAndMoreSlowly(t *testing.T) {
+	g := NewWithT(t)
+	c := &ending{}
+	events := New(c, nil, wait.Backoff{Duration: time.Millisecond, Factor: 2, Steps: 20, Cap: time.Hour})
+	startEvents(t, events, func(context.Context, func(client.Object) bool) ([]reconcile.Request, error) { return nil, nil })
+	g.Eventually(c.watches.Load).Should(BeNumerically(">", 2))
+	g.Consistently(c.watches.Load, time.Second).Should(BeNumerically("<", 12))
+}
+
 func TestOtherCloudsAreFollowed(t *testing.T) {
 	g := NewWithT(t)
 	first, before, after := fake.New(fake.Options{}), fake.New(fake.Options{}), fake.New(fake.Options{})
