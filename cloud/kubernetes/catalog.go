@@ -79,7 +79,7 @@ func (c *Cloud) Quota(ctx context.Context) (cloud.Quota, error) {
 	result := cloud.Quota{Used: used}
 	for i := range quotas.Items {
 		if spec := quotas.Items[i].Spec; len(spec.Scopes) == 0 && spec.ScopeSelector == nil {
-			tighten(&result, quotas.Items[i].Status, config.serviceType())
+			tighten(&result, quotas.Items[i].Status, config)
 		}
 	}
 	return result, nil
@@ -105,10 +105,13 @@ func (c *Cloud) used(ctx context.Context, config *Config) (cloud.Resources, erro
 }
 
 // tighten applies a ResourceQuota, if it is tighter than those before.
-func tighten(quota *cloud.Quota, status corev1.ResourceQuotaStatus, services corev1.ServiceType) {
+func tighten(quota *cloud.Quota, status corev1.ResourceQuotaStatus, config *Config) {
 	for name, hard := range status.Hard {
 		limit, used := hard.Value(), status.Used[name]
-		if name == corev1.ResourceServicesNodePorts || name == corev1.ResourceServicesLoadBalancers && services != corev1.ServiceTypeLoadBalancer {
+		if name == corev1.ResourceServicesNodePorts || name == corev1.ResourceServicesLoadBalancers && config.serviceType() != corev1.ServiceTypeLoadBalancer {
+			continue
+		}
+		if config.requestsLess(name) { // what instances need is counted by types
 			continue
 		}
 		switch resourceName(string(name)) {
@@ -122,6 +125,15 @@ func tighten(quota *cloud.Quota, status corev1.ResourceQuotaStatus, services cor
 			smallest(&quota.Limits.LoadBalancers, &quota.Used.LoadBalancers, int(limit), int(used.Value()))
 		}
 	}
+}
+
+// requestsLess reports whether Pods may request less of a resource than their type has.
+func (c *Config) requestsLess(limited corev1.ResourceName) bool {
+	requested := corev1.ResourceName(strings.TrimPrefix(string(limited), "requests."))
+	return slices.ContainsFunc(c.InstanceTypes, func(size InstanceType) bool {
+		_, less := size.Requests[requested]
+		return less
+	})
 }
 
 // smallest replaces a limit and what is used of it by another one that leaves less room. Zero would

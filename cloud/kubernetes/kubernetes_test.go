@@ -18,6 +18,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -338,6 +339,43 @@ func TestConfigThatIsWrong(t *testing.T) {
 			} else {
 				g.Expect(err).To(MatchError(ContainSubstring(want)))
 			}
+		})
+	}
+}
+
+// Machines count with their types, so a limit of what Pods request says nothing if a type requests less.
+func TestTighten(t *testing.T) {
+	for name, test := range map[string]struct {
+		requests   corev1.ResourceList
+		hard, used corev1.ResourceList
+		want       cloud.Quota
+	}{
+		"requests": {
+			nil, corev1.ResourceList{corev1.ResourceRequestsCPU: resource.MustParse("4")}, corev1.ResourceList{corev1.ResourceRequestsCPU: resource.MustParse("2")},
+			cloud.Quota{Limits: cloud.Resources{CPUs: 4}, Used: cloud.Resources{CPUs: 2}},
+		},
+		"requests that are lower": {
+			corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: resource.MustParse("1Gi")}, corev1.ResourceList{
+				corev1.ResourceRequestsCPU: resource.MustParse("4"), corev1.ResourceRequestsMemory: resource.MustParse("1Gi"),
+				corev1.ResourceCPU: resource.MustParse("4"), corev1.ResourceMemory: resource.MustParse("1Gi"),
+			}, nil, cloud.Quota{},
+		},
+		"requests of which one is lower": {
+			corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m")},
+			corev1.ResourceList{corev1.ResourceRequestsCPU: resource.MustParse("4"), corev1.ResourceRequestsMemory: resource.MustParse("1Gi")},
+			nil, cloud.Quota{Limits: cloud.Resources{MemoryBytes: 1 << 30}},
+		},
+		"limits besides requests that are lower": {
+			corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m")},
+			corev1.ResourceList{corev1.ResourceRequestsCPU: resource.MustParse("4"), corev1.ResourceLimitsCPU: resource.MustParse("8"), corev1.ResourceLimitsMemory: resource.MustParse("1Gi")},
+			corev1.ResourceList{corev1.ResourceLimitsCPU: resource.MustParse("1")},
+			cloud.Quota{Limits: cloud.Resources{CPUs: 8, MemoryBytes: 1 << 30}, Used: cloud.Resources{CPUs: 1}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			config, quota := &Config{InstanceTypes: []InstanceType{{Name: "large"}, {Name: "small", Requests: test.requests}}}, cloud.Quota{}
+			tighten(&quota, corev1.ResourceQuotaStatus{Hard: test.hard, Used: test.used}, config)
+			NewWithT(t).Expect(quota).To(Equal(test.want))
 		})
 	}
 }
