@@ -139,7 +139,9 @@ func (c *Config) requestsLess(limited corev1.ResourceName) bool {
 // smallest replaces a limit and what is used of it by another one that leaves less room. Zero would
 // mean no limit, so nothing is left if the limit is zero.
 func smallest[N int | int64](limit, used *N, otherLimit, otherUsed N) {
-	otherLimit = max(otherLimit, 1)
+	if otherLimit < 1 {
+		otherLimit, otherUsed = 1, max(otherUsed, 1)
+	}
 	if *limit == 0 || otherLimit-otherUsed < *limit-*used {
 		*limit, *used = otherLimit, otherUsed
 	}

@@ -354,6 +354,10 @@ func TestTighten(t *testing.T) {
 			nil, corev1.ResourceList{corev1.ResourceRequestsCPU: resource.MustParse("4")}, corev1.ResourceList{corev1.ResourceRequestsCPU: resource.MustParse("2")},
 			cloud.Quota{Limits: cloud.Resources{CPUs: 4}, Used: cloud.Resources{CPUs: 2}},
 		},
+		"nothing at all": {
+			nil, corev1.ResourceList{corev1.ResourcePods: resource.MustParse("0"), corev1.ResourceLimitsCPU: resource.MustParse("500m")}, nil,
+			cloud.Quota{Limits: cloud.Resources{Instances: 1, CPUs: 1}, Used: cloud.Resources{Instances: 1, CPUs: 1}},
+		},
 		"requests that are lower": {
 			corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: resource.MustParse("1Gi")}, corev1.ResourceList{
 				corev1.ResourceRequestsCPU: resource.MustParse("4"), corev1.ResourceRequestsMemory: resource.MustParse("1Gi"),
