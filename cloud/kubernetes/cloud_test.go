@@ -839,6 +839,55 @@ func TestPoolThatIsDeletedWhileItIsFilled(t *testing.T) {
 	}, soon).Should(BeEmpty(), "nobody else would delete them")
 }
 
+// The token in its user data may expire while a Pod waits for room.
+func TestUserDataOfPodsThatWait(t *testing.T) {
+	g := NewWithT(t)
+	namespace := tenantWithoutKubelets(t, offer)
+	c, err := NewForConfig(outer.Config, namespace)
+	g.Expect(err).NotTo(HaveOccurred())
+	spec := poolOrder(2)
+	made, err := c.EnsurePool(t.Context(), spec, "")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(c.fillPool(t.Context(), spec.Name)).To(Succeed())
+	pods, err := c.labelledPods(t.Context(), nil, nil)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(pods).To(HaveLen(2))
+	runs, waits := &pods[0], &pods[1]
+	runs.Status.Phase = corev1.PodRunning
+	_, err = outer.client.CoreV1().Pods(namespace).UpdateStatus(t.Context(), runs, metav1.UpdateOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+
+	const old, renewed = "#cloud-config\n", "#cloud-config\n# with a new token\n"
+	expect := func(pod *corev1.Pod, userData string) {
+		secret, err := c.secrets().Get(t.Context(), pod.Name, metav1.GetOptions{})
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(string(secret.Data[userDataKey])).To(Equal(userData))
+		g.Expect(secret.OwnerReferences).To(ConsistOf(HaveField("UID", pod.UID)))
+	}
+	spec.Template.UserData = []byte(renewed)
+	made, err = c.EnsurePool(t.Context(), spec, made.Version)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(c.fillPool(t.Context(), spec.Name)).To(Succeed())
+	expect(waits, renewed)
+	expect(runs, old)
+
+	spec.Revision, spec.Template.UserData = "2", []byte("#cloud-config\n# of another version\n")
+	_, err = c.EnsurePool(t.Context(), spec, made.Version)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(c.fillPool(t.Context(), spec.Name)).To(Succeed())
+	expect(waits, renewed)
+	expect(runs, old)
+
+	written := func() string {
+		secret, err := c.secrets().Get(t.Context(), poolObject(spec.Name), metav1.GetOptions{})
+		g.Expect(err).NotTo(HaveOccurred())
+		return secret.ResourceVersion
+	}
+	before := written()
+	g.Expect(c.fillPool(t.Context(), spec.Name)).To(Succeed())
+	g.Expect(written()).To(Equal(before), "there is nothing more to do")
+}
+
 // Whoever may change Secrets must not be able to stop the manager.
 func TestLabelsOfAPoolAreRemoved(t *testing.T) {
 	g := NewWithT(t)

@@ -6,10 +6,14 @@ package kubernetes
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/rand"
 
 	"golang.org/x/sync/errgroup"
@@ -38,7 +42,13 @@ func (c *Cloud) fillPool(ctx context.Context, name string) error {
 	if err := c.deleteStrangers(ctx, p, pods); err != nil {
 		return err
 	}
-	changed := p.observe(pods)
+	changed := p.observe(pods) || p.Renew
+	if p.Renew {
+		if err := c.renewUserData(ctx, p, pods); err != nil {
+			return err
+		}
+		p.Renew = false
+	}
 	offered, err := c.catalogFor(ctx, p)
 	if err != nil {
 		return c.noteFailure(ctx, p, err)
@@ -49,6 +59,26 @@ func (c *Cloud) fillPool(ctx context.Context, name string) error {
 		}
 	}
 	return c.createMembers(ctx, p, offered)
+}
+
+// renewUserData gives the user data of the pool to its instances that have not started, since a token in
+// their own may expire while they wait for room. Instances of an earlier template keep theirs.
+func (c *Cloud) renewUserData(ctx context.Context, p *pool, pods []corev1.Pod) error {
+	patch, err := json.Marshal(map[string]any{"data": map[string][]byte{userDataKey: p.userData()}})
+	if err != nil {
+		return fmt.Errorf("encode user data: %w", err)
+	}
+	for i := range pods {
+		pod := &pods[i]
+		record, err := instanceOf(pod)
+		if err != nil || record.State != cloud.InstancePending || record.Revision != p.Revision {
+			continue // one whose record is damaged is reported elsewhere
+		}
+		if _, err := c.secrets().Patch(ctx, pod.Name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil && !isGone(err) {
+			return c.translate(err)
+		}
+	}
+	return nil
 }
 
 // catalogFor returns the catalog, or nil if the pool is full, as it is after most changes of its Pods.

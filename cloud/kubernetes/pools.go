@@ -37,6 +37,8 @@ type poolRecord struct {
 	Members []member `json:"members,omitempty"`
 	// Problem is why the pool could not create an instance.
 	Problem *cloud.Problem `json:"problem,omitempty"`
+	// Renew is true until the instances that have not started have the user data of the pool.
+	Renew bool `json:"renew,omitempty"`
 	// Deleting is true once the pool is to be deleted.
 	Deleting bool `json:"deleting,omitempty"`
 }
@@ -199,6 +201,7 @@ func (c *Cloud) EnsurePool(ctx context.Context, spec cloud.PoolSpec, version str
 			return nil, false, &cloud.ConflictError{Kind: errorKindPool, Name: spec.Name}
 		}
 		size := p.Size
+		p.Renew = p.Renew || string(p.userData()) != string(spec.Template.UserData)
 		p.PoolSpec, p.Size = spec, size
 		p.secret.Data[userDataKey] = spec.Template.UserData
 		p.changed()
