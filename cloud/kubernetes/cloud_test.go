@@ -164,7 +164,7 @@ func poolOrder(size int32) cloud.PoolSpec {
 func TestPodOfAnInstance(t *testing.T) {
 	g := NewWithT(t)
 	namespace := tenantOf(t, strings.Replace(offer, "memory: 4Gi", `memory: 4Gi, disk: 20Gi, architecture: amd64, requests: {cpu: 500m, memory: 1Gi}`, 1)+`
-pods: {tolerations: [{operator: Exists}], nodeSelector: {pool: foo}, storageClassName: fast, hostUsers: false}
+pods: {tolerations: [{key: dedicated, operator: Exists}], nodeSelector: {pool: foo}, storageClassName: fast, hostUsers: false}
 `)
 	node := outerNode("zone-c")
 	node.Labels["pool"], node.Labels[corev1.LabelArchStable] = "foo", "amd64"

@@ -148,6 +148,23 @@ func (c *Config) validate() error {
 	if kind := c.serviceType(); kind != corev1.ServiceTypeClusterIP && kind != corev1.ServiceTypeLoadBalancer {
 		return fmt.Errorf("services.type is %q, but must be %s or %s", kind, corev1.ServiceTypeClusterIP, corev1.ServiceTypeLoadBalancer)
 	}
+	return c.validateTolerations()
+}
+
+// validateTolerations refuses to tolerate what makes instances leave a Node: they would come back to one
+// that is drained, and stay on one that is lost.
+func (c *Config) validateTolerations() error {
+	for i, one := range c.Pods.Tolerations {
+		for _, taint := range []corev1.Taint{
+			{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule},
+			{Key: corev1.TaintNodeUnreachable, Effect: corev1.TaintEffectNoExecute},
+			{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoExecute},
+		} {
+			if one.TolerationSeconds == nil && one.ToleratesTaint(klog.Background(), &taint, true) {
+				return fmt.Errorf("pods.tolerations[%d] tolerates %s, want the key of another taint, or for NoExecute tolerationSeconds", i, taint.ToString())
+			}
+		}
+	}
 	return nil
 }
 

@@ -321,6 +321,9 @@ func TestZonesWithoutNodes(t *testing.T) {
 
 func TestConfigThatIsWrong(t *testing.T) {
 	const images = "images: [{kubernetesVersion: v1.36.3, image: a}]\n"
+	tolerating := func(tolerations string) string {
+		return "instanceTypes: [{name: s, cpus: 1, memory: 1Gi}]\npods: {tolerations: [" + tolerations + "]}\n" + images
+	}
 	for content, want := range map[string]string{
 		"": "instanceTypes has 0 entries and images has 0, but each needs at least one",
 		"instanceTypes: [{name: small, memory: 1Gi}]\n" + images:                                          `instanceTypes[0] has name "small", cpus 0 and memory 1Gi`,
@@ -328,6 +331,14 @@ func TestConfigThatIsWrong(t *testing.T) {
 		"instanceTypes: [{name: s, cpus: 1, memory: 1Gi}]\nservices: {type: NodePort}\n" + images:         `services.type is "NodePort", but must be ClusterIP or LoadBalancer`,
 		"instanceTypes: [{name: s, cpus: 1, memory: 1Gi}]\npods: {storageClassName: fast}\n" + images:     "instanceTypes[0] has no disk, which pods.storageClassName requires",
 		"instanceTypes: [{name: s, cpus: 1, memory: 1Gi, disk: 1Gi}]\npods: {hostUsers: true}\n" + images: "",
+		tolerating("{operator: Exists}"):                                                                  "pods.tolerations[0] tolerates node.kubernetes.io/unschedulable:NoSchedule",
+		tolerating("{key: a}, {operator: Exists, effect: NoSchedule}"):                                    "pods.tolerations[1] tolerates node.kubernetes.io/unschedulable:NoSchedule",
+		tolerating("{key: node.kubernetes.io/unschedulable, operator: Exists}"):                           "pods.tolerations[0] tolerates node.kubernetes.io/unschedulable:NoSchedule",
+		tolerating("{operator: Exists, effect: NoExecute}"):                                               "pods.tolerations[0] tolerates node.kubernetes.io/unreachable:NoExecute",
+		tolerating("{key: node.kubernetes.io/not-ready, operator: Exists, effect: NoExecute}"):            "pods.tolerations[0] tolerates node.kubernetes.io/not-ready:NoExecute",
+		tolerating("{operator: Exists, effect: NoExecute, tolerationSeconds: 60}"):                        "",
+		tolerating("{key: dedicated, value: machines}, {key: dedicated, operator: Exists}"):               "",
+		tolerating("{key: node.kubernetes.io/disk-pressure, operator: Exists}"):                           "",
 	} {
 		t.Run(content, func(t *testing.T) {
 			g := NewWithT(t)
