@@ -30,6 +30,9 @@ const (
 	requestsPerSecond = 100
 	requestsInBurst   = 200
 
+	// askAgain is how often to ask for a permission that the account may get later.
+	askAgain = time.Minute
+
 	userAgent = "foo-cloud"
 )
 
@@ -59,6 +62,8 @@ type Cloud struct {
 	choosing sync.Mutex
 	// starting is true while load balancers may have holders, or no ready backend yet.
 	starting atomic.Bool
+	// askAgain is how often to ask whether Nodes may be watched by now.
+	askAgain time.Duration
 	stop     context.CancelFunc
 	done     chan struct{}
 }
@@ -90,7 +95,7 @@ func NewForConfig(config *rest.Config, namespace string) (*Cloud, error) {
 	call := rest.CopyConfig(stream)
 	call.Timeout = requestTimeout
 	call.Wrap(func(next http.RoundTripper) http.RoundTripper { return &silence{next: next} })
-	c := &Cloud{namespace: namespace, endpoint: config.Host}
+	c := &Cloud{namespace: namespace, endpoint: config.Host, askAgain: askAgain}
 	var err error
 	if c.api, err = coreclient.NewForConfig(call); err != nil {
 		return nil, fmt.Errorf("client of %s: %w", config.Host, err)

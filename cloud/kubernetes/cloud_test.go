@@ -261,6 +261,45 @@ func TestDrainOfANode(t *testing.T) {
 	g.Expect(c.GetInstance(t.Context(), ids["stays"])).To(HaveField("ReclaimAt", BeNil()))
 }
 
+// An administrator may give the account the right to watch Nodes later.
+func TestNodesThatMayBeWatchedLater(t *testing.T) {
+	g := NewWithT(t)
+	namespace := tenantOf(t, offer+"zones: [{name: zone-late}]\n")
+	node := outerNode("zone-late")
+	node.Spec.Unschedulable = true
+	addNode(t, node)
+	config := rest.CopyConfig(outer.Config)
+	config.Impersonate = rest.ImpersonationConfig{UserName: "tenant-of-" + namespace}
+	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: config.Impersonate.UserName}}
+	role := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"}
+	_, err := outer.client.RbacV1().RoleBindings(namespace).Create(t.Context(), &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "foo"}, RoleRef: role, Subjects: subjects,
+	}, metav1.CreateOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	c, err := NewForConfig(config, namespace)
+	g.Expect(err).NotTo(HaveOccurred())
+	c.askAgain = 100 * time.Millisecond
+	g.Eventually(func() error { return c.Check(t.Context()) }, soon).Should(Succeed())
+	made, err := c.EnsureInstance(t.Context(), orderOf("one"))
+	g.Expect(err).NotTo(HaveOccurred())
+	c.Manage()
+	t.Cleanup(c.Close)
+	now := func() (cloud.Instance, error) { return c.GetInstance(t.Context(), made.ID) }
+	g.Eventually(now, soon).Should(HaveField("State", cloud.InstanceRunning))
+	g.Consistently(now, time.Second).Should(HaveField("ReclaimAt", BeNil()))
+
+	role.Name = "foo-nodes:" + namespace
+	_, err = outer.client.RbacV1().ClusterRoles().Create(t.Context(), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: role.Name}, Rules: []rbacv1.PolicyRule{
+		{APIGroups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"list", "watch"}},
+	}}, metav1.CreateOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	_, err = outer.client.RbacV1().ClusterRoleBindings().Create(t.Context(), &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: role.Name}, RoleRef: role, Subjects: subjects,
+	}, metav1.CreateOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Eventually(now, soon).ShouldNot(HaveField("ReclaimAt", BeNil()))
+}
+
 // Several managers may believe that they are the leader.
 func TestRacesCreateNothingTwice(t *testing.T) {
 	g := NewWithT(t)

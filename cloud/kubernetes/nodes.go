@@ -24,11 +24,17 @@ import (
 const reclaimNotice = 10 * time.Minute
 
 // followNodes makes tasks of outer nodes that are cordoned until ctx ends. `kubectl drain` cordons a
-// node before it evicts its Pods. Without permission to watch Nodes, drains come without notice.
+// node before it evicts its Pods. Until the token is allowed to watch Nodes, drains come without
+// notice.
 func (c *Cloud) followNodes(ctx context.Context, queue taskQueue) {
-	if !c.mayWatchNodes(ctx) {
-		klog.FromContext(ctx).Info("The token is not allowed to watch Nodes: instances get no notice when one of them is drained", "namespace", c.namespace)
-		return
+	for told := false; !c.mayWatchNodes(ctx); told = true {
+		if ctx.Err() != nil {
+			return
+		}
+		if !told {
+			klog.FromContext(ctx).Info("The token is not allowed to watch Nodes: instances get no notice when one of them is drained", "namespace", c.namespace)
+		}
+		pause(ctx, c.askAgain)
 	}
 	cordoned := cache.NewListWatchFromClient(c.streams.RESTClient(), "nodes", metav1.NamespaceAll, fields.OneTermEqualSelector("spec.unschedulable", "true"))
 	add := func(object any) {
