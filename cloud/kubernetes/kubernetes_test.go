@@ -15,6 +15,7 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -132,6 +133,20 @@ func TestTranslate(t *testing.T) {
 		})
 	}
 	NewWithT(t).Expect(isGone(foreign)).To(BeFalse(), "only the API server itself can say that something is gone")
+}
+
+// A rule may name what it permits.
+func TestPermitted(t *testing.T) {
+	g := NewWithT(t)
+	rule := func(resource string, names ...string) []authorizationv1.ResourceRule {
+		return []authorizationv1.ResourceRule{{APIGroups: []string{""}, Resources: []string{resource}, ResourceNames: names, Verbs: []string{"get"}}}
+	}
+	c := &Cloud{namespace: "red"}
+	g.Expect(c.denied(rule("namespaces"))).NotTo(ContainElement("get namespaces"))
+	g.Expect(c.denied(rule("namespaces", "blue", "red"))).NotTo(ContainElement("get namespaces"))
+	g.Expect(c.denied(rule("namespaces", "blue"))).To(ContainElement("get namespaces"))
+	g.Expect(c.denied(rule("configmaps", ConfigName))).NotTo(ContainElement("get configmaps"))
+	g.Expect(c.denied(rule("pods", "red"))).To(ContainElement("get pods"))
 }
 
 // While the outer cluster cannot be reached, nothing is missing.

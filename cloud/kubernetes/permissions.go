@@ -37,7 +37,7 @@ func (c *Cloud) Check(ctx context.Context) error {
 		return c.translate(err)
 	}
 	// Some authorizers cannot list their rules. Then only the calls themselves can tell.
-	if missing := denied(review.Status.ResourceRules); len(missing) > 0 && !review.Status.Incomplete {
+	if missing := c.denied(review.Status.ResourceRules); len(missing) > 0 && !review.Status.Incomplete {
 		return &cloud.UnauthorizedError{Message: fmt.Sprintf("in namespace %s, the token is not allowed to: %s", c.namespace, strings.Join(missing, ", "))}
 	}
 	_, err = c.catalog(ctx)
@@ -45,11 +45,11 @@ func (c *Cloud) Check(ctx context.Context) error {
 }
 
 // denied returns what the rules do not permit, as "verb resource".
-func denied(given []authorizationv1.ResourceRule) []string {
+func (c *Cloud) denied(given []authorizationv1.ResourceRule) []string {
 	var missing []string
 	for _, wanted := range permissions {
 		for _, verb := range wanted.verbs {
-			if !permitted(given, wanted.resource, verb) {
+			if !c.permitted(given, wanted.resource, verb) {
 				missing = append(missing, verb+" "+wanted.resource)
 			}
 		}
@@ -57,9 +57,10 @@ func denied(given []authorizationv1.ResourceRule) []string {
 	return missing
 }
 
-func permitted(given []authorizationv1.ResourceRule, resource, verb string) bool {
+func (c *Cloud) permitted(given []authorizationv1.ResourceRule, resource, verb string) bool {
 	for _, rule := range given {
-		named := len(rule.ResourceNames) == 0 || resource == "configmaps" && has(rule.ResourceNames, ConfigName)
+		named := len(rule.ResourceNames) == 0 || resource == "configmaps" && has(rule.ResourceNames, ConfigName) ||
+			resource == "namespaces" && has(rule.ResourceNames, c.namespace)
 		if named && has(rule.APIGroups, "") && has(rule.Resources, resource) && has(rule.Verbs, verb) {
 			return true
 		}
