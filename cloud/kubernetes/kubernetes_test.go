@@ -169,11 +169,12 @@ func TestOutage(t *testing.T) {
 }
 
 func TestStateOfAPod(t *testing.T) {
-	ended := func(message string) []corev1.ContainerStatus {
+	endedFor := func(reason, message string) []corev1.ContainerStatus {
 		return []corev1.ContainerStatus{{Name: containerName, State: corev1.ContainerState{
-			Terminated: &corev1.ContainerStateTerminated{Reason: "Error", Message: message},
+			Terminated: &corev1.ContainerStateTerminated{Reason: reason, Message: message},
 		}}}
 	}
+	ended := func(message string) []corev1.ContainerStatus { return endedFor("Error", message) }
 	for name, test := range map[string]struct {
 		status    corev1.PodStatus
 		state     cloud.InstanceState
@@ -206,6 +207,18 @@ func TestStateOfAPod(t *testing.T) {
 		"bootstrap data failed": {
 			corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: ended("kubeadm join: exit status 1")},
 			cloud.InstanceStopped, "Error: kubeadm join: exit status 1", cloud.Bootstrap{State: cloud.BootstrapFailed, Message: "kubeadm join: exit status 1"},
+		},
+		"bootstrap data ran out of memory": {
+			corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: endedFor("OOMKilled", "kubeadm join: signal: killed")},
+			cloud.InstanceStopped, "OOMKilled: kubeadm join: signal: killed", cloud.Bootstrap{State: cloud.BootstrapFailed, Message: "kubeadm join: signal: killed"},
+		},
+		"cannot start": {
+			corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: endedFor("StartError", "exec: no such file")},
+			cloud.InstanceStopped, "StartError: exec: no such file", cloud.Bootstrap{State: cloud.BootstrapPending},
+		},
+		"its node lost the container": {
+			corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: endedFor("ContainerStatusUnknown", "The container could not be located")},
+			cloud.InstanceStopped, "ContainerStatusUnknown: The container could not be located", cloud.Bootstrap{State: cloud.BootstrapPending},
 		},
 		"evicted": {
 			corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "The node was low on memory.", ContainerStatuses: ended("")},

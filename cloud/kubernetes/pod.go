@@ -287,12 +287,18 @@ func bootstrapOf(pod *corev1.Pod) cloud.Bootstrap {
 	switch {
 	case ptr.Deref(status.Started, false):
 		return cloud.Bootstrap{State: cloud.BootstrapSucceeded}
-	case status.State.Terminated != nil && status.State.Terminated.Message != "" && pod.Status.Reason == "" && !isDeleting(pod):
+	case agentFailed(status.State.Terminated) && pod.Status.Reason == "" && !isDeleting(pod):
 		return cloud.Bootstrap{State: cloud.BootstrapFailed, Message: status.State.Terminated.Message}
 	case status.State.Running != nil:
 		return cloud.Bootstrap{State: cloud.BootstrapRunning}
 	}
 	return cloud.Bootstrap{State: cloud.BootstrapPending}
+}
+
+// agentFailed reports whether the agent has left a message. With other reasons, the message is about the
+// container, for example why it could not start.
+func agentFailed(ended *corev1.ContainerStateTerminated) bool {
+	return ended != nil && ended.Message != "" && (ended.Reason == "Error" || ended.Reason == "OOMKilled")
 }
 
 func nodeStatus(pod *corev1.Pod) corev1.ContainerStatus {
