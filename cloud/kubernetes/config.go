@@ -273,9 +273,16 @@ func untolerated(taints []corev1.Taint, tolerations []corev1.Toleration) []corev
 	})
 }
 
+// passing are the prefixes of taints with which Kubernetes, autoscalers, Cluster API and network plugins
+// report the state of a Node.
+var passing = []string{
+	"node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "node.cluster.x-k8s.io/", "node.cilium.io/", "ToBeDeletedByClusterAutoscaler",
+	"startup-taint.cluster-autoscaler.kubernetes.io/", "karpenter.sh/",
+}
+
 // isLasting reports whether a taint says what a Node is for. The others come and go with its state.
 func isLasting(taint corev1.Taint) bool {
-	return !strings.HasPrefix(taint.Key, "node.kubernetes.io/") && !strings.HasPrefix(taint.Key, "node.cloudprovider.kubernetes.io/")
+	return !slices.ContainsFunc(passing, func(prefix string) bool { return strings.HasPrefix(taint.Key, prefix) })
 }
 
 func takesPods(node *corev1.Node) bool {

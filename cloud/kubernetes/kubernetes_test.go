@@ -333,8 +333,10 @@ func TestZonesWithoutNodes(t *testing.T) {
 		tainted("f", "others", corev1.TaintEffectNoExecute), tainted("g", "others", corev1.TaintEffectPreferNoSchedule),
 		tainted("h", corev1.TaintNodeDiskPressure, corev1.TaintEffectNoSchedule), tainted("i", "node.cloudprovider.kubernetes.io/uninitialized", corev1.TaintEffectNoSchedule),
 		tainted("b", "others", corev1.TaintEffectNoSchedule),
+		tainted("j", "ToBeDeletedByClusterAutoscaler", corev1.TaintEffectNoSchedule), tainted("k", "node.cilium.io/agent-not-ready", corev1.TaintEffectNoExecute),
+		tainted("l", "node.cluster.x-k8s.io/uninitialized", corev1.TaintEffectNoSchedule), tainted("m", "karpenter.sh/disrupted", corev1.TaintEffectNoSchedule),
 	}, []corev1.Toleration{{Key: "mine", Operator: corev1.TolerationOpExists}})}
-	g.Expect(offered.open).To(Equal(map[string]bool{"a": false, "b": true, "c": false, "d": true, "g": true, "h": false, "i": false}))
+	g.Expect(offered.open).To(Equal(map[string]bool{"a": false, "b": true, "c": false, "d": true, "g": true, "h": false, "i": false, "j": false, "k": false, "l": false, "m": false}))
 	for zone := range offered.open {
 		offered.Catalog.Zones = append(offered.Catalog.Zones, cloud.Zone{Name: zone})
 	}
@@ -342,7 +344,7 @@ func TestZonesWithoutNodes(t *testing.T) {
 	g.Expect(offered.choices([]string{"a", "b", "c", "lost"})).To(Equal([]string{"b"}))
 	g.Expect(offered.choices([]string{"a", "c", "lost"})).To(Equal([]string{"a", "c"}), "it must wait in one of them")
 	_, err := offered.choices([]string{"e", "f"})
-	g.Expect(err).To(MatchError(`zones "e": unknown zone, allowed: a, b, c, d, g, h, i`))
+	g.Expect(err).To(MatchError(`zones "e": unknown zone, allowed: a, b, c, d, g, h, i, j, k, l, m`))
 	unknown := &catalog{Catalog: offered.Catalog}
 	g.Expect(unknown.choices([]string{"a", "c"})).To(Equal([]string{"a", "c"}), "the ConfigMap names zones, and Nodes are unknown")
 }
