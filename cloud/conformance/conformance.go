@@ -69,6 +69,7 @@ func Run(t *testing.T, options Options) {
 		"a pool takes over what a lost one has left":     (*suite).poolIsLost,
 		"a lost pool is deleted with its instances":      (*suite).lostPoolIsDeleted,
 		"a pool refuses a change of what was not read":   (*suite).poolConflicts,
+		"a pool refuses versions of an earlier one":      (*suite).poolIsCreatedAgain,
 		"a deletion is not overwritten by a scaling":     (*suite).scalingRacesDeletion,
 		"a deletion is not overwritten by a template":    (*suite).templateRacesDeletion,
 		"lists omit nothing that exists":                 (*suite).lists,

@@ -211,6 +211,15 @@ func (s *suite) poolConflicts() {
 	s.Expect(err).To(gomega.MatchError(cloud.IsNotFound, "a NotFoundError"))
 }
 
+func (s *suite) poolIsCreatedAgain() {
+	ctx := s.t.Context()
+	earlier := s.createPool(s.pool(1, "r1"))
+	s.eventuallyGone(func() error { return s.cloud.DeletePool(ctx, poolName) })
+	s.createPool(s.pool(1, "r1"))
+	_, err := s.cloud.ScalePool(ctx, poolName, 2, earlier.Version)
+	s.Expect(err).To(gomega.MatchError(cloud.IsConflict, "a ConflictError"), "the caller has seen another pool")
+}
+
 func (s *suite) scalingRacesDeletion() {
 	ctx := s.t.Context()
 	seen := s.createPool(s.pool(2, "r1"))

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -31,7 +32,8 @@ type poolRecord struct {
 	// PoolSpec has the template and the size, without user data.
 	cloud.PoolSpec
 
-	// Changes counts the changes of the template and the size.
+	// Changes counts the changes of the template and the size. It begins with the time, so that no
+	// later pool of the same name has the same version.
 	Changes int64 `json:"changes"`
 	// Members are the instances that the pool has, or is about to create.
 	Members []member `json:"members,omitempty"`
@@ -225,7 +227,7 @@ func (c *Cloud) viewPool(ctx context.Context, p *pool) (cloud.Pool, error) {
 // newPool returns a pool that is not stored yet. Instances whose pool was lost with its Secret become
 // its members.
 func (c *Cloud) newPool(ctx context.Context, spec cloud.PoolSpec) (*pool, error) {
-	p := &pool{poolRecord: poolRecord{PoolSpec: spec, Changes: 1}, secret: &corev1.Secret{
+	p := &pool{poolRecord: poolRecord{PoolSpec: spec, Changes: time.Now().UnixNano()}, secret: &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Name: poolObject(spec.Name), Labels: objectLabels(kindPool, spec.Name, spec.Tags)},
 		Data:       map[string][]byte{userDataKey: spec.Template.UserData},
 	}}
