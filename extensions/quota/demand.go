@@ -66,6 +66,8 @@ func (c *classes) demand(ctx context.Context, cluster *clusterv1.Cluster) (deman
 			return demand{}, fmt.Errorf("%s %s of the ClusterClass: %w", use.template.Kind, use.template.Name, err)
 		}
 	}
+	// The namespace decides whether it may use its identity.
+	result.fooCluster.Namespace, result.fooCluster.Name = cluster.Namespace, cluster.Name
 	return result, nil
 }
 

@@ -11,6 +11,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -27,7 +28,7 @@ import (
 )
 
 func newTask(of clouds) hooks.Task {
-	return quota.New(quota.Options{Client: program, Clouds: of})
+	return quota.New(quota.Options{Client: program, Clouds: of.resolver()})
 }
 
 var _ = Describe("A new Cluster", func() {
@@ -92,7 +93,8 @@ var _ = Describe("A new Cluster", func() {
 			To(Equal("waiting for room in the quota: instances: 2 needed, 1 of 4 used, 2 reserved for other Clusters"))
 		Expect(run(ctx, task, newCluster(ctx, namespace, "one", 1, 0, 0, nil)).Done).To(BeTrue())
 
-		versions := quota.Options{Client: program, Clouds: clouds{"": four}}
+		Expect(env.Client.Create(ctx, &infrav1.FooCluster{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "running"}})).To(Succeed())
+		versions := quota.Options{Client: program, Clouds: clouds{"": four}.resolver()}
 		Expect(versions.Versions(ctx, client.ObjectKeyFromObject(running))).To(HaveExactElements("v1.35.4", "v1.36.3"))
 	})
 
@@ -114,22 +116,27 @@ var _ = Describe("A new Cluster", func() {
 		record(ctx, other)
 		task := quota.New(quota.Options{
 			Client: asProgramOf(ctx, namespace), Namespace: namespace,
-			Clouds: clouds{"": fake.New(fake.Options{Limits: cloud.Resources{CPUs: 20}})},
+			Clouds: clouds{"": fake.New(fake.Options{Limits: cloud.Resources{CPUs: 20}})}.resolver(),
 		})
 		Expect(run(ctx, task, newCluster(ctx, namespace, "c", 3, 0, 0, nil)).Message).
 			To(Equal("waiting for room in the quota: CPUs: 6 needed, 0 of 20 used, 16 reserved for other Clusters"))
 	})
 
 	It("has the account of its identity to itself", func(ctx SpecContext) {
-		for _, tenant := range []string{"one", "two"} {
+		secret := &corev1.Secret{Type: infrav1.FooClusterIdentitySecretType, StringData: map[string]string{infrav1.FooClusterIdentityTokenKey: "t"}}
+		secret.Namespace, secret.Name = "default", "s"
+		Expect(env.Client.Create(ctx, secret)).To(Succeed())
+		identity := func(tenant string, allowed infrav1.AllowedNamespaces) {
+			GinkgoHelper()
 			identity := &infrav1.FooClusterIdentity{Spec: infrav1.FooClusterIdentitySpec{
-				Endpoint: "https://cloud.example:443", Tenant: tenant,
-				CredentialsRef: infrav1.FooClusterIdentitySecretReference{Namespace: "default", Name: "s"},
+				Endpoint: "https://cloud.example:443", Tenant: tenant, AllowedNamespaces: allowed,
+				CredentialsRef: infrav1.FooClusterIdentitySecretReference{Namespace: secret.Namespace, Name: secret.Name},
 			}}
 			identity.Name = tenant
 			Expect(env.Client.Create(ctx, identity)).To(Succeed())
 		}
 		with := func(identity string) *clusterv1.Cluster {
+			GinkgoHelper()
 			namespace := class(ctx, func(object *unstructured.Unstructured) {
 				if object.GetKind() == "FooClusterTemplate" {
 					Expect(unstructured.SetNestedField(object.Object, identity, "spec", "template", "spec", "identityRef", "name")).To(Succeed())
@@ -137,10 +144,15 @@ var _ = Describe("A new Cluster", func() {
 			})
 			return newCluster(ctx, namespace, "c", 1, 1, 1, nil)
 		}
+		first, other, second, refused := with("one"), with("two"), with("one"), with("two")
+		identity("one", infrav1.AllowedNamespaces{List: []string{first.Namespace, second.Namespace}})
+		identity("two", infrav1.AllowedNamespaces{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: other.Namespace}}})
 		task := newTask(clouds{"one": limited(3), "two": limited(3)})
-		Expect(run(ctx, task, with("one")).Done).To(BeTrue())
-		Expect(run(ctx, task, with("two")).Done).To(BeTrue(), "another tenant")
-		Expect(run(ctx, task, with("one")).Message).To(Equal("waiting for room in the quota: instances: 3 needed, 0 of 3 used, 3 reserved for other Clusters"))
+		Expect(run(ctx, task, first).Done).To(BeTrue())
+		Expect(run(ctx, task, other).Done).To(BeTrue(), "another tenant")
+		Expect(run(ctx, task, second).Message).To(Equal("waiting for room in the quota: instances: 3 needed, 0 of 3 used, 3 reserved for other Clusters"))
+		_, err := task.Run(ctx, jobOf(refused))
+		Expect(err).To(MatchError(ContainSubstring("FooClusterIdentity two does not allow namespace " + refused.Namespace)))
 	})
 
 	It("counts as the largest type what external patches may choose, and says so", func(ctx SpecContext) {
@@ -169,7 +181,7 @@ var _ = Describe("A new Cluster", func() {
 			}
 		})
 		task := quota.New(quota.Options{
-			Client: program, Clouds: clouds{"": limited(9)}, Patches: map[string]quota.Patch{"generate-patches.foo": topology.Patches{}.GeneratePatches},
+			Client: program, Clouds: clouds{"": limited(9)}.resolver(), Patches: map[string]quota.Patch{"generate-patches.foo": topology.Patches{}.GeneratePatches},
 		})
 		Expect(run(ctx, task, newCluster(ctx, namespace, "c", 1, 1, 1, variables)).Report).
 			To(Equal("wanted: instances 3, CPUs 12, memory 40Gi, load balancers 1\nreserved for other Clusters: nothing\n"), "one large and two small")

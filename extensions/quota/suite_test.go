@@ -30,10 +30,11 @@ import (
 	"sigs.k8s.io/cluster-api/util/yaml"
 
 	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/extension/v1alpha1"
-	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta2"
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/fake"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
 	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
 	"github.com/capfoo/cluster-api-provider-foo/templates/flavors"
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
@@ -119,15 +120,26 @@ func ofOther(group schema.GroupVersion, kind string) map[string]any {
 	return map[string]any{"apiVersion": group.String(), "kind": kind, "name": "other"}
 }
 
-// clouds gives each cluster the cloud with the name of its identity, or with the empty name if it
-// has no identity.
+// clouds are the clouds of tenants. The empty tenant has the one of clusters without an identity.
 type clouds map[string]cloud.Cloud
 
-func (c clouds) OfFooCluster(_ context.Context, fooCluster *infrav1.FooCluster) cloud.Cloud {
-	return c[fooCluster.Spec.IdentityRef.Name]
+// resolver returns what the program finds these clouds with.
+func (c clouds) resolver() cloudidentity.Clouds {
+	return cloudidentity.NewResolver(cloudidentity.Options{
+		Client: program, Secrets: program, Default: c[""],
+		Connect: func(account cloudidentity.Account) (cloudidentity.Connection, error) {
+			return connection{c[account.Tenant]}, nil
+		},
+		Follow: func(cloudevents.Watcher, cloudevents.Scope) func() { return func() {} },
+	})
 }
 
-func (c clouds) OfCluster(context.Context, client.ObjectKey) cloud.Cloud { return c[""] }
+// connection is a connection to a fake cloud, which accepts all credentials.
+type connection struct{ cloud.Cloud }
+
+func (connection) Check(context.Context) error { return nil }
+
+func (connection) Close() {}
 
 func limited(instances int) *fake.Cloud {
 	return fake.New(fake.Options{Limits: cloud.Resources{Instances: instances}})
