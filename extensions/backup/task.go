@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/utils/ptr"
-
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/workloadjob"
 )
@@ -26,7 +24,7 @@ func (Task) Setting() string { return "volumeBackupJob" }
 
 // Run implements hooks.Task.
 func (t Task) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
-	if !ptr.Deref(job.Cluster.Status.Initialization.ControlPlaneInitialized, false) {
+	if hooks.NeverInitialized(job.Cluster) {
 		return hooks.Outcome{Done: true, Message: "no volumes were backed up: the control plane was never initialized"}, nil
 	}
 	volumes := workloadjob.Supplied{Clusters: t.Clusters, Purpose: "volume-backup", Setting: "volumeBackupJob"}

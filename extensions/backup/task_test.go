@@ -8,10 +8,29 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/workloadjob"
 )
+
+// A move or a restore loses the status of a Cluster. Its volumes must not be deleted without a backup.
+func TestAClusterThatWasNeverInitialized(t *testing.T) {
+	g := NewWithT(t)
+	task := Task{Clusters: hooks.Clusters{Client: fake.NewClientBuilder().Build()}}
+	cluster := &clusterv1.Cluster{}
+	cluster.Spec.ControlPlaneRef.Name = "blue"
+	run := func() hooks.Outcome {
+		outcome, err := task.Run(t.Context(), hooks.Job{Cluster: cluster, Settings: hooks.Settings{VolumeBackupJob: "velero", VolumeBackupOnTimeout: hooks.Hold}})
+		g.Expect(err).NotTo(HaveOccurred())
+		return outcome
+	}
+	g.Expect(run().Message).To(HavePrefix("the deletion is held"), "only the status says so")
+	cluster.Annotations = map[string]string{runtimev1.PendingHooksAnnotation: hooks.AfterControlPlaneInitialized}
+	g.Expect(run()).To(Equal(hooks.Outcome{Done: true, Message: "no volumes were backed up: the control plane was never initialized"}))
+}
 
 func TestOutcome(t *testing.T) {
 	since := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)

@@ -10,7 +10,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -84,7 +83,7 @@ func remove(ctx context.Context, from client.Client, objects []ref) map[ref]stri
 func unreached(ctx context.Context, job hooks.Job, left limit, err error) hooks.Outcome {
 	ctrl.LoggerFrom(ctx).Error(err, "Failed to find what a workload cluster has in the cloud")
 	reason := hooks.Cause(err)
-	if !ptr.Deref(job.Cluster.Status.Initialization.ControlPlaneInitialized, false) {
+	if hooks.NeverInitialized(job.Cluster) {
 		return hooks.Outcome{Done: true, Message: "nothing was cleaned up: the control plane was never initialized"}
 	}
 	if left.over() {

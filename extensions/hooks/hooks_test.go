@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
+	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -192,6 +193,31 @@ func TestJudge(t *testing.T) {
 			judged := &extensionv1.HookJob{Spec: asked}
 			test.change(cluster, judged)
 			g.Expect(judge(judged, cluster)).To(Equal(test.want))
+		})
+	}
+}
+
+func TestNeverInitialized(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*clusterv1.Cluster)
+		want   bool
+	}{
+		"no control plane yet": {func(c *clusterv1.Cluster) { c.Spec.ControlPlaneRef.Name = "" }, true},
+		"not initialized yet":  {func(*clusterv1.Cluster) {}, true},
+		"initialized, and the hook is not called yet": {
+			func(c *clusterv1.Cluster) { c.Status.Initialization.ControlPlaneInitialized = ptr.To(true) }, false,
+		},
+		"the status is lost": {func(c *clusterv1.Cluster) { c.Annotations = nil }, false},
+		"the status is lost during an upgrade": {
+			func(c *clusterv1.Cluster) { c.Annotations[runtimev1.PendingHooksAnnotation] = AfterClusterUpgrade }, false,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			changed := cluster.DeepCopy()
+			changed.Spec.ControlPlaneRef.Name = "blue"
+			changed.Annotations = map[string]string{runtimev1.PendingHooksAnnotation: AfterClusterUpgrade + "," + AfterControlPlaneInitialized}
+			test.change(changed)
+			NewWithT(t).Expect(NeverInitialized(changed)).To(Equal(test.want))
 		})
 	}
 }

@@ -13,7 +13,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
 	"sigs.k8s.io/cluster-api/util/annotations"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -178,6 +180,17 @@ type Clusters struct {
 	Workload func(ctx context.Context, cluster client.ObjectKey) (client.Client, error)
 	// Config returns how to connect to the API server of a workload cluster, for what is not an object.
 	Config func(ctx context.Context, cluster client.ObjectKey) (*rest.Config, error)
+}
+
+// NeverInitialized reports whether the control plane of a Cluster was never initialized, so that
+// there is nothing in it to lose. A move or a restore loses the status, but Cluster API also records
+// the pending hook AfterControlPlaneInitialized before it creates a control plane.
+func NeverInitialized(cluster *clusterv1.Cluster) bool {
+	if ptr.Deref(cluster.Status.Initialization.ControlPlaneInitialized, false) {
+		return false
+	}
+	pending := strings.Split(cluster.Annotations[runtimev1.PendingHooksAnnotation], ",")
+	return !cluster.Spec.ControlPlaneRef.IsDefined() || slices.Contains(pending, AfterControlPlaneInitialized)
 }
 
 // SkipAnnotation on a Cluster lists hooks, separated by commas, that no longer block and do nothing

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/utils/ptr"
-
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 	"github.com/capfoo/cluster-api-provider-foo/internal/snapshotjob"
 )
@@ -33,7 +31,7 @@ func (deletion) Setting() string { return "finalSnapshot" }
 
 // Run implements hooks.Task.
 func (d deletion) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
-	if !ptr.Deref(job.Cluster.Status.Initialization.ControlPlaneInitialized, false) {
+	if hooks.NeverInitialized(job.Cluster) {
 		return hooks.Outcome{Done: true, Message: "no final etcd snapshot was taken: the control plane was never initialized"}, nil
 	}
 	came := d.take(ctx, job, snapshotjob.Name{

@@ -20,6 +20,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -377,7 +378,15 @@ func TestDeletionWithoutASnapshot(t *testing.T) {
 	s.Expect(s.deletion()).To(Equal(hooks.Outcome{
 		Done: true, Incomplete: true, Final: true, Message: "no final etcd snapshot was taken: kubeadm has not created the control plane, so nothing is known about its etcd",
 	}))
-	s.job.Cluster.Status.Initialization.ControlPlaneInitialized = nil
+}
+
+// A move or a restore loses the status of a Cluster.
+func TestDeletionOfAClusterThatWasNeverInitialized(t *testing.T) {
+	s := newStory(t, stacked, nil)
+	s.job.Cluster.Status = clusterv1.ClusterStatus{}
+	s.job.Cluster.Spec.ControlPlaneRef.Name = "quick"
+	s.Expect(s.deletion()).To(HaveField("Done", false), "only the status says so")
+	s.job.Cluster.Annotations = map[string]string{runtimev1.PendingHooksAnnotation: hooks.AfterControlPlaneInitialized}
 	s.Expect(s.deletion()).To(Equal(hooks.Outcome{Done: true, Message: "no final etcd snapshot was taken: the control plane was never initialized"}))
 }
 
