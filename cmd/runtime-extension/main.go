@@ -83,6 +83,8 @@ func newClouds(live client.Client, opts *manager.Options) (cloudidentity.Clouds,
 	}
 	return cloudidentity.NewResolver(cloudidentity.Options{
 		Client: live, Secrets: live, Default: own, Connect: clouds.Connect,
+		// Only the manager checks identities.
+		AlwaysReadSecrets: true,
 		// Nothing here waits for cloud events.
 		Follow: func(cloudevents.Watcher, cloudevents.Scope) func() { return func() {} },
 	}), nil

@@ -47,12 +47,15 @@ type Connection interface {
 	Close()
 }
 
-// Options configures a Resolver. All fields are required.
+// Options configures a Resolver. All fields are required, except for AlwaysReadSecrets.
 type Options struct {
 	// Client reads FooClusterIdentities, FooClusters and Namespaces; it may cache them.
 	Client client.Reader
 	// Secrets reads Secrets, and must not cache them.
 	Secrets client.Reader
+	// AlwaysReadSecrets makes each use of an identity read its Secret, so that changed credentials
+	// are used even if nobody calls Check.
+	AlwaysReadSecrets bool
 	// Default is the cloud of clusters that name no identity.
 	Default cloud.Cloud
 	// Connect creates a connection. It need not call the cloud; its error describes what is wrong
@@ -179,7 +182,7 @@ func (r *Resolver) resolve(ctx context.Context, fooCluster *infrav1.FooCluster) 
 		return nil, unauthorized("spec.identityRef of FooCluster %s: FooClusterIdentity %s does not allow namespace %s; see its spec.allowedNamespaces",
 			fooCluster.Name, name, fooCluster.Namespace)
 	}
-	if known := r.lookup(identity); known != nil {
+	if known := r.lookup(identity); known != nil && !r.AlwaysReadSecrets {
 		return known, nil
 	}
 	return r.connect(ctx, identity)

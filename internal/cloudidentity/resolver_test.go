@@ -126,6 +126,24 @@ func TestConnectionsAreKeptUntilSomethingChanges(t *testing.T) {
 	g.Expect(w.made[1].followed).To(BeFalse())
 }
 
+func TestChangedCredentialsAreUsedWithoutACheck(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(g, identity(infrav1.AllowedNamespaces{List: []string{"red"}}), credentials())
+	w.AlwaysReadSecrets = true
+	use := func() { g.Expect(quota(w.OfFooCluster(t.Context(), fooCluster("red")))).To(Succeed()) }
+	use()
+	use()
+	g.Expect(w.made).To(HaveLen(1), "nothing changed")
+	secret := &corev1.Secret{}
+	g.Expect(w.client.Get(t.Context(), client.ObjectKeyFromObject(credentials()), secret)).To(Succeed())
+	secret.Data["token"] = []byte("second")
+	g.Expect(w.client.Update(t.Context(), secret)).To(Succeed())
+	use()
+	g.Expect(w.made).To(HaveLen(2))
+	g.Expect(w.made[0].closed).To(BeTrue())
+	g.Expect(w.made[1].account.Token).To(Equal("second"))
+}
+
 func TestConnectionsEndWithTheManager(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(g, identity(infrav1.AllowedNamespaces{List: []string{"red"}}), credentials())
