@@ -35,12 +35,12 @@ const (
 type Patches struct{}
 
 // GeneratePatches returns a JSON merge patch for each template that differs from what the variables
-// specify, in the order of the UIDs. A variable that is missing or violates its schema is a
-// Failure. The hook reads no settings.
+// specify, in the order of the UIDs. No variables, or one that violates its schema, are a Failure. The
+// hook reads no settings.
 func (Patches) GeneratePatches(ctx context.Context, request *runtimehooksv1.GeneratePatchesRequest, response *runtimehooksv1.GeneratePatchesResponse) {
 	common := topologymutation.ToMap(request.Variables)
 	values, wrong := readValues(common)
-	wrong = append(wrong, missing(common)...).at("spec.topology.variables")
+	wrong = append(wrong, undiscovered(common)...).at("spec.topology.variables")
 	if len(wrong) > 0 {
 		wrong.into(response)
 		return

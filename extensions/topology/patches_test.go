@@ -139,17 +139,35 @@ func TestPatchedTemplatesAreNotPatchedAgain(t *testing.T) {
 	g.Expect(response.Items).To(BeEmpty())
 }
 
-func TestVariablesThatAreNotGivenAreNamed(t *testing.T) {
+// After an upgrade of the extension, Cluster API discovers new variables only some minutes later, and
+// nobody can set them before.
+func TestVariablesThatAreNotGivenHaveTheirDefaults(t *testing.T) {
+	g := NewWithT(t)
+	request := recorded[runtimehooksv1.GeneratePatchesRequest](t, "generate-patches.foo", 1)
+	want := patchesOf(t, request)
+	defaults := map[string]string{}
+	for _, variable := range discovered(t, &runtimehooksv1.DiscoverVariablesRequest{}).Variables {
+		defaults[variable.Name] = string(variable.Schema.OpenAPIV3Schema.Default.Raw)
+	}
+	request.Variables = slices.DeleteFunc(request.Variables, func(variable runtimehooksv1.Variable) bool {
+		return string(variable.Value.Raw) == defaults[variable.Name]
+	})
+	g.Expect(request.Variables).To(HaveLen(10), "the builtin variables, and those with another value")
+	response := patchesOf(t, request)
+	g.Expect(response.Status).To(Equal(runtimehooksv1.ResponseStatusSuccess), response.Message)
+	g.Expect(response).To(Equal(want))
+}
+
+func TestAClassWithoutVariablesIsRefused(t *testing.T) {
 	g := NewWithT(t)
 	request := recorded[runtimehooksv1.GeneratePatchesRequest](t, "generate-patches.foo", 1)
 	request.Variables = slices.DeleteFunc(request.Variables, func(variable runtimehooksv1.Variable) bool {
-		return variable.Name == "poolStrategy" || variable.Name == "etcdExtraArgs"
+		return variable.Name != runtimehooksv1.BuiltinsName
 	})
 	response := patchesOf(t, request)
 	g.Expect(response.Status).To(Equal(runtimehooksv1.ResponseStatusFailure))
 	g.Expect(response.Message).To(Equal(
-		"spec.topology.variables: the variable etcdExtraArgs is missing: the patch of the ClusterClass must name this extension as its discoverVariablesExtension too; " +
-			"spec.topology.variables: the variable poolStrategy is missing: the patch of the ClusterClass must name this extension as its discoverVariablesExtension too"))
+		"spec.topology.variables: there are none: the patch of the ClusterClass must name this extension as its discoverVariablesExtension too"))
 }
 
 func TestTemplatesThatAreNotOfThisClassAreLeftAlone(t *testing.T) {

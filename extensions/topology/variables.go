@@ -114,16 +114,16 @@ func readValues(variables map[string]apiextensionsv1.JSON) (values, findings) {
 	return read, wrong
 }
 
-// missing names the variables that are not given at all. Each variable has a default, so Cluster
-// API gives all variables that it has discovered.
-func missing(given map[string]apiextensionsv1.JSON) findings {
-	var wrong findings
+// undiscovered returns a finding if no variable is given. Each variable has a default, so Cluster API
+// gives all that it has discovered. After an upgrade of the extension it discovers new ones only some
+// minutes later, so a single one may be missing.
+func undiscovered(given map[string]apiextensionsv1.JSON) findings {
 	for name := range names() {
-		if _, ok := given[name]; !ok && name != runtimehooksv1.BuiltinsName {
-			wrong = append(wrong, fmt.Sprintf("the variable %s is missing: the patch of the ClusterClass must name this extension as its discoverVariablesExtension too", name))
+		if _, ok := given[name]; ok && name != runtimehooksv1.BuiltinsName {
+			return nil
 		}
 	}
-	return wrong
+	return findings{"there are none: the patch of the ClusterClass must name this extension as its discoverVariablesExtension too"}
 }
 
 // names yields the names of all variables.
