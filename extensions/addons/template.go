@@ -11,6 +11,7 @@ import (
 	"text/template"
 	"text/template/parse"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/json"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -35,6 +36,12 @@ func values(cluster *clusterv1.Cluster, version string) (map[string]any, error) 
 		return nil, fmt.Errorf("reading the fields of the Cluster: %w", err)
 	}
 	delete(fields, "status")
+	// A Cluster from a cache and one from the API server must give the same, or add-ons are applied
+	// again and again.
+	fields["apiVersion"], fields["kind"] = clusterv1.GroupVersion.String(), clusterv1.ClusterKind
+	for _, field := range []string{"managedFields", "resourceVersion"} {
+		unstructured.RemoveNestedField(fields, "metadata", field)
+	}
 	variables := map[string]any{}
 	for _, one := range cluster.Spec.Topology.Variables {
 		var value any

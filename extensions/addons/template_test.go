@@ -60,6 +60,21 @@ func TestTemplates(t *testing.T) {
 	}
 }
 
+// The job reads a Cluster from the API server, and the controller that finds changes reads it from a
+// cache. Both must get the same.
+func TestTemplatesDoNotDependOnWhereTheClusterIsRead(t *testing.T) {
+	g := NewWithT(t)
+	cached, live := blue.DeepCopy(), blue.DeepCopy()
+	cached.SetGroupVersionKind(clusterv1.GroupVersion.WithKind("Cluster"))
+	live.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
+	cached.ResourceVersion, live.ResourceVersion = "1", "2"
+	const text = "{{ .Cluster.apiVersion }} {{ .Cluster.kind }} {{ toJson .Cluster }}"
+	want, err := fill(text, cached, "v1.36.3", &corev1.Secret{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(want).To(HavePrefix("cluster.x-k8s.io/v1beta2 Cluster {"))
+	g.Expect(fill(text, live, "v1.36.3", &corev1.Secret{})).To(Equal(want))
+}
+
 // double makes a text of 512 KiB.
 const double = `{{ $x := "aaaaaaaa" }}{{ range 16 }}{{ $x = print $x $x }}{{ end }}`
 

@@ -139,6 +139,15 @@ var _ = Describe("The controllers", Serial, func() {
 		Expect(w.value(ctx, "one")).To(Equal("3"), "its objects stay")
 	})
 
+	It("do not apply again what uses a whole Cluster that has not changed", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		startControllers(ctx)
+		w.addon(ctx, "all", 0, "", manifest("v1", "ConfigMap", w.namespace)+"data: {value: {{ toJson (toJson .Cluster) }}}\n")
+		key := w.job(ctx, hooks.AfterControlPlaneInitialized)
+		Eventually(completed(ctx, key, 1)).Should(Succeed())
+		Consistently(completed(ctx, key, 1)).WithTimeout(2 * time.Second).Should(Succeed())
+	})
+
 	// The clean-up must not be undone by an add-on that is not ready.
 	It("end before a deletion cleans up", func(ctx SpecContext) {
 		w := newWorld(ctx)
