@@ -93,7 +93,11 @@ func (w world) entry(ctx context.Context, name string) extensionv1.AddonCluster 
 // run runs a task once.
 func (w world) run(ctx context.Context, task *Task, to string) hooks.Outcome {
 	GinkgoHelper()
-	outcome, err := task.Run(ctx, hooks.Job{Cluster: w.cluster, To: to})
+	job := hooks.Job{Cluster: w.cluster, Hook: hooks.AfterControlPlaneInitialized, To: to}
+	if to != "" {
+		job.Hook = hooks.AfterControlPlaneUpgrade
+	}
+	outcome, err := task.Run(ctx, job)
 	Expect(err).NotTo(HaveOccurred())
 	return outcome
 }
@@ -341,7 +345,7 @@ var _ = Describe("Add-ons", func() {
 		outcome = w.run(ctx, New(options()), "v1.37.0")
 		Expect(outcome.Message).To(ContainSubstring("after: Pool after: the cluster does not know the kind"))
 		w.addon(ctx, "pools", 0, "", definition(w.namespace+".example.com"))
-		w.done(ctx, New(options()), "v1.37.0")
+		Expect(w.done(ctx, New(options()), "v1.37.0").Final).To(BeTrue(), "the time of the smoke checks counts from now")
 		Expect(values()).To(Equal([]string{"new v1.37.0", "new v1.37.0"}))
 
 		outcome = w.run(ctx, New(options()), "v1.38.0")

@@ -67,8 +67,9 @@ type Outcome struct {
 	Incomplete bool
 	// Last means that the tasks after this one are not run, because they need its result.
 	Last bool
-	// Final means that the task is done and is not run again for this attempt: what it did could not
-	// be done or found again later. The timeouts of the tasks after it count from now.
+	// Final means that the task is done and is not run again for this attempt, for example because
+	// what it did could not be done or found again later. The timeouts of the tasks after it count
+	// from now.
 	Final bool
 	// SnapshotTime is when an etcd snapshot was taken. It is zero if none was taken.
 	SnapshotTime time.Time
