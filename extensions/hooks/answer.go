@@ -35,32 +35,38 @@ type decision struct {
 	retryAfter int32
 }
 
-func failed(message string) decision { return decision{failure: true, message: message} }
+// refused is the answer if there is no job, for example because a setting is wrong. After a failure,
+// Cluster API waits longer each time, and nothing wakes it. So a hook that can wait asks to be called
+// again.
+func refused(message string) decision {
+	return decision{failure: true, message: message, retryAfter: nextLook}
+}
 
 // answer writes the answer to a call of a hook into the response.
 func (h Hooks) answer(ctx context.Context, call call, response runtimehooksv1.ResponseObject) {
 	decided := h.decide(ctx, call)
+	if retry, ok := response.(runtimehooksv1.RetryResponseObject); ok {
+		retry.SetRetryAfterSeconds(decided.retryAfter)
+		decided.failure = decided.failure && decided.retryAfter == 0
+	}
 	response.SetStatus(runtimehooksv1.ResponseStatusSuccess)
 	if decided.failure {
 		response.SetStatus(runtimehooksv1.ResponseStatusFailure)
 	}
 	response.SetMessage(decided.message)
-	if retry, ok := response.(runtimehooksv1.RetryResponseObject); ok {
-		retry.SetRetryAfterSeconds(decided.retryAfter)
-	}
 }
 
 // decide returns the answer to a call of a hook.
 func (h Hooks) decide(ctx context.Context, call call) decision {
 	if problem := unusable(call.cluster); problem != "" {
-		return failed(problem)
+		return decision{failure: true, message: problem}
 	}
 	if message, ok := Skips(call.cluster, call.hook); ok {
 		return decision{message: message}
 	}
 	settings, err := ParseSettings(call.settings)
 	if err != nil {
-		return failed(err.Error())
+		return refused(err.Error())
 	}
 	if len(h.tasks.wanted(call.hook, settings)) == 0 {
 		return decision{}
@@ -114,5 +120,5 @@ func unasked(ctx context.Context, call call, err error) decision {
 	if call.hook == BeforeClusterDelete && apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		return decision{message: "nothing is done before the deletion: the namespace is being deleted"}
 	}
-	return failed(fmt.Sprintf("the job of the hook %s: %s", call.hook, Message(err)))
+	return refused(fmt.Sprintf("the job of the hook %s: %s", call.hook, Message(err)))
 }

@@ -91,21 +91,21 @@ var _ = Describe("Every lifecycle hook", func() {
 			Expect(found[0].OwnerReferences[0].UID).To(Equal(cluster.UID))
 		})
 
-		It(hook+" rejects invalid and unknown settings", func(ctx SpecContext) {
+		It(hook+" refuses invalid and unknown settings", func(ctx SpecContext) {
 			cluster := newCluster(ctx, newNamespace(ctx), "wrong")
 			call := func(given map[string]string) answer {
 				return newCaller().call(ctx, replicas[0], hook, requests(cluster, given)[hook])
 			}
-			Expect(call(map[string]string{"smokeChecks": "yes"}).CommonRetryResponse).To(Equal(failure(`setting smokeChecks of the ExtensionConfig is "yes", but must be Enabled or Disabled`)))
+			Expect(call(map[string]string{"smokeChecks": "yes"}).CommonRetryResponse).To(Equal(refusal(hook, `setting smokeChecks of the ExtensionConfig is "yes", but must be Enabled or Disabled`)))
 			Expect(call(map[string]string{"labour": "Enabled"}).CommonRetryResponse).To(And(
-				HaveField("Status", runtimehooksv1.ResponseStatusFailure),
+				HaveField("Status", refusal(hook, "").Status),
 				HaveField("Message", HavePrefix(`the ExtensionConfig has unknown settings: "labour"; known settings are addons, `))))
 		})
 
 		It(hook+" continues as soon as its settings are corrected", func(ctx SpecContext) {
 			cluster := newCluster(ctx, newNamespace(ctx), "mended-"+strings.ToLower(hook))
 			beginDeletion(ctx, hook, cluster)
-			Expect(newCaller().call(ctx, replicas[0], hook, requests(cluster, map[string]string{"smokeChecks": "yes"})[hook]).Status).To(Equal(runtimehooksv1.ResponseStatusFailure))
+			Expect(newCaller().call(ctx, replicas[0], hook, requests(cluster, map[string]string{"smokeChecks": "yes"})[hook]).Status).To(Equal(refusal(hook, "").Status))
 			Eventually(func() answer { return newCaller().call(ctx, replicas[0], hook, requests(cluster, on)[hook]) }).
 				Should(HaveField("Message", "done"))
 		})
@@ -234,7 +234,7 @@ var _ = Describe("Every lifecycle hook", func() {
 			To(Equal(success("nothing is done before the deletion: the namespace is being deleted", 0)))
 		hook = hooks.BeforeClusterUpgrade
 		Expect(newCaller().call(ctx, replicas[0], hook, requests(cluster, on)[hook]).CommonRetryResponse).
-			To(SatisfyAll(HaveField("Status", runtimehooksv1.ResponseStatusFailure), HaveField("Message", MatchRegexp(
+			To(SatisfyAll(HaveField("RetryAfterSeconds", BeEquivalentTo(5)), HaveField("Message", MatchRegexp(
 				`^the job of the hook BeforeClusterUpgrade: creating the HookJob: the API server answered Forbidden for hookjobs.foo.cluster.x-k8s.io "leaving-beforeclusterupgrade-[0-9a-f]{10}"$`))))
 	})
 
@@ -353,8 +353,13 @@ func success(message string, retryAfter int32) runtimehooksv1.CommonRetryRespons
 	}
 }
 
-func failure(message string) runtimehooksv1.CommonRetryResponse {
-	return runtimehooksv1.CommonRetryResponse{CommonResponse: runtimehooksv1.CommonResponse{Status: runtimehooksv1.ResponseStatusFailure, Message: message}}
+// refusal is the answer of a hook that has no job. Only AfterControlPlaneInitialized cannot ask to be
+// called again.
+func refusal(hook, message string) runtimehooksv1.CommonRetryResponse {
+	if hook == hooks.AfterControlPlaneInitialized {
+		return runtimehooksv1.CommonRetryResponse{CommonResponse: runtimehooksv1.CommonResponse{Status: runtimehooksv1.ResponseStatusFailure, Message: message}}
+	}
+	return success(message, 5)
 }
 
 // versions returns the resource versions of the jobs in a namespace.

@@ -91,7 +91,7 @@ var _ = Describe("The settings of the ExtensionConfig", Serial, func() {
 		learned(ctx, nil)
 		another := newCluster(ctx, newNamespace(ctx), "stranger")
 		Expect(newCaller().call(ctx, replicas[0], hooks.BeforeClusterDelete, requests(another, on)[hooks.BeforeClusterDelete]).CommonRetryResponse).
-			To(Equal(failure("the job of the hook BeforeClusterDelete: no ExtensionConfig has the settings of this call; if they were just changed, the call will be repeated with the new ones")))
+			To(Equal(refusal(hooks.BeforeClusterDelete, "the job of the hook BeforeClusterDelete: no ExtensionConfig has the settings of this call; if they were just changed, the call will be repeated with the new ones")))
 		Expect(records(ctx, another.Namespace)).To(BeEmpty())
 		Consistently(func() map[string]int { return jobs.done(cluster.Name) }).Should(BeEmpty(), "it is done although the extension is not registered")
 
