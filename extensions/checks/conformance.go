@@ -35,12 +35,12 @@ func (c conformance) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, err
 	result := results{checks: find(seen, job, []check{apiServerWell, nodesReady, staticPodsReady, controlPlaneUpgraded, dnsServed})}
 	configMap := job.Settings.ConformanceJob
 	if configMap != "" {
-		ran := c.supplied().Run(ctx, job, configMap)
+		ran := c.supplied(job).Run(ctx, job, configMap)
 		result.job = &ran
 	}
 	outcome := result.outcome(job.Settings.ConformanceChecksTimeout, job.Now.Sub(job.Since))
 	if outcome.Done && result.job != nil {
-		if err := c.supplied().End(ctx, job, *result.job); err != nil {
+		if err := c.supplied(job).End(ctx, job, *result.job); err != nil {
 			// The next upgrade does not wait for this.
 			outcome.Report += "the Job is left as it is: " + hooks.Message(err) + "\n"
 		}
@@ -48,8 +48,12 @@ func (c conformance) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, err
 	return outcome, nil
 }
 
-func (c conformance) supplied() workloadjob.Supplied {
-	return workloadjob.Supplied{Clusters: c.Clusters, Purpose: "conformance", Setting: "conformanceJob"}
+func (c conformance) supplied(job hooks.Job) workloadjob.Supplied {
+	return workloadjob.Supplied{
+		Clusters: c.Clusters, Purpose: "conformance", Setting: "conformanceJob",
+		// A Job that is gone while the checks wait for something else would run again.
+		Stays: job.Settings.ConformanceChecksTimeout,
+	}
 }
 
 // results are the results of one look.

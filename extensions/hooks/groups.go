@@ -128,6 +128,6 @@ func checkSettings() []Setting {
 		duration("conformanceChecksTimeout", func(s *Settings) *time.Duration { return &s.ConformanceChecksTimeout }, 15*time.Minute, day,
 			"How long the checks after an upgrade may take."),
 		text("conformanceJob", func(s *Settings) *string { return &s.ConformanceJob }, isObjectName, "the name of a ConfigMap",
-			"ConfigMap in the Cluster's namespace whose data[\"job.yaml\"] is a Job that is run in the workload cluster after an upgrade. If it has not finished when the checks end, it is deleted then; otherwise an hour after it has ended, or after its ttlSecondsAfterFinished if that is longer."),
+			"ConfigMap in the Cluster's namespace whose data[\"job.yaml\"] is a Job that is run in the workload cluster after an upgrade. If it has not finished when the checks end, it is deleted then; otherwise an hour after it has ended, or after conformanceChecksTimeout or its ttlSecondsAfterFinished if that is longer."),
 	}
 }

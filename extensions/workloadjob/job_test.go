@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
@@ -89,6 +90,21 @@ func TestParseJob(t *testing.T) {
 	}
 	_, err = parse(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "c"}})
 	g.Expect(err).To(MatchError(`ConfigMap c has no data["job.yaml"]`))
+}
+
+// A Job that is gone while its result is still needed would run again.
+func TestASuppliedJobStaysAsLongAsItsResultIsNeeded(t *testing.T) {
+	for stays, want := range map[time.Duration]int32{0: 3600, time.Minute: 3600, 3 * time.Hour: 3 * 3600} {
+		g := NewWithT(t)
+		workload := fake.NewClientBuilder().Build()
+		supplied := Supplied{Purpose: "conformance", Stays: stays, Clusters: hooks.Clusters{
+			Client:   fake.NewClientBuilder().WithObjects(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "c"}, Data: map[string]string{Key: jobText}}).Build(),
+			Workload: func(context.Context, client.ObjectKey) (client.Client, error) { return workload, nil },
+		}}
+		made := supplied.Run(t.Context(), hooks.Job{Cluster: &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "team"}}}, "c")
+		g.Expect(made.Job).NotTo(BeNil(), made.Text)
+		g.Expect(made.Job.Spec.TTLSecondsAfterFinished).To(HaveValue(Equal(want)), stays.String())
+	}
 }
 
 func TestResultTellsWhatPodsWaitForAndSay(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -30,6 +31,8 @@ type Supplied struct {
 	Purpose string
 	// Setting is the setting that names the ConfigMap.
 	Setting string
+	// Stays is how long the Job stays at least after it has ended, if that is more than an hour.
+	Stays time.Duration
 }
 
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get
@@ -43,6 +46,7 @@ func (s Supplied) Run(ctx context.Context, job hooks.Job, configMap string) Resu
 	if err != nil {
 		return unfinished("%s", err)
 	}
+	wanted.Spec.TTLSecondsAfterFinished = ptr.To(max(ptr.Deref(wanted.Spec.TTLSecondsAfterFinished, 0), int32(s.Stays.Seconds())))
 	Identify(wanted, s.Purpose, job)
 	workload, err := s.Workload(ctx, job.Key())
 	if err != nil {
