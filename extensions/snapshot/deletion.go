@@ -51,7 +51,9 @@ func (d deletion) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error)
 func outcomeOfDeletion(came result, job hooks.Job) hooks.Outcome {
 	given := job.Settings.FinalSnapshotTimeout
 	end := job.Since.Add(given)
-	if last := came.started.Add(lastTry); !came.started.IsZero() && last.After(end) {
+	// The clock of the workload cluster may be ahead.
+	known := !came.started.IsZero() && !came.started.After(job.Now.Add(lastTry))
+	if last := came.started.Add(lastTry); known && last.After(end) {
 		end = last
 	}
 	left := end.Sub(job.Now)

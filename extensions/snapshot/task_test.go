@@ -359,6 +359,14 @@ func TestDeletionTriesOnceMore(t *testing.T) {
 	s.Expect(s.deletion()).To(And(HaveField("Done", true), HaveField("Incomplete", true)))
 }
 
+func TestDeletionEndsIfTheClockOfTheClusterIsAhead(t *testing.T) {
+	g := NewWithT(t)
+	job := hooks.Job{Since: since, Now: since.Add(10 * time.Minute), Settings: hooks.Settings{FinalSnapshotTimeout: 10 * time.Minute}}
+	g.Expect(outcomeOfDeletion(result{problem: "slow", started: job.Now.Add(time.Second)}, job).Done).To(BeFalse(), "a little")
+	g.Expect(outcomeOfDeletion(result{problem: "slow", started: job.Now.Add(time.Hour)}, job)).
+		To(And(HaveField("Done", true), HaveField("Incomplete", true)))
+}
+
 func TestDeletionWithTheSnapshot(t *testing.T) {
 	s := newStory(t, stacked, nil)
 	s.deletion()
