@@ -157,7 +157,10 @@ func TestJudge(t *testing.T) {
 			c.Annotations = map[string]string{SkipAnnotation: "BeforeClusterUpgrade"}
 		}, due},
 		"an upgrade to a version between": {func(c *clusterv1.Cluster, _ *extensionv1.HookJob) { c.Spec.Topology.Version = "v1.36.3" }, due},
-		"an upgrade to another version":   {func(c *clusterv1.Cluster, _ *extensionv1.HookJob) { c.Spec.Topology.Version = "v1.36.4" }, verdict{note: &Outcome{Message: elsewhere, resting: true}}},
+		"versions without a v":            {func(_ *clusterv1.Cluster, j *extensionv1.HookJob) { j.Spec.Plan = []string{"1.36.3", "1.37.0"} }, due},
+		"another build of a version": {func(_ *clusterv1.Cluster, j *extensionv1.HookJob) { j.Spec.Plan = []string{"1.37.0+x"} },
+			verdict{note: &Outcome{Message: "nothing is done: the topology has version v1.37.0, which this upgrade does not lead to", resting: true}}},
+		"an upgrade to another version": {func(c *clusterv1.Cluster, _ *extensionv1.HookJob) { c.Spec.Topology.Version = "v1.36.4" }, verdict{note: &Outcome{Message: elsewhere, resting: true}}},
 		"a hook without a plan": {func(c *clusterv1.Cluster, j *extensionv1.HookJob) {
 			c.Spec.Topology.Version, j.Spec.Plan = "v1.36.4", nil
 		}, due},

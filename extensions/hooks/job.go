@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/blang/semver/v4"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
@@ -251,10 +252,21 @@ func judge(job *extensionv1.HookJob, cluster *clusterv1.Cluster) verdict {
 	}
 	// If this step is still needed, the hook's next call brings the plan for the other
 	// version.
-	if len(spec.Plan) > 0 && !slices.Contains(spec.Plan, cluster.Spec.Topology.Version) {
+	if len(spec.Plan) > 0 && !slices.ContainsFunc(spec.Plan, func(version string) bool { return sameVersion(version, cluster.Spec.Topology.Version) }) {
 		return verdict{note: restBecause("the topology has version %s, which this upgrade does not lead to", cluster.Spec.Topology.Version)}
 	}
 	return verdict{due: true}
+}
+
+// sameVersion reports whether two versions are the same, with or without a leading v, as Cluster API
+// compares them.
+func sameVersion(one, other string) bool {
+	a, err := semver.ParseTolerant(one)
+	if err != nil {
+		return one == other
+	}
+	b, err := semver.ParseTolerant(other)
+	return err == nil && a.EQ(b) && slices.Equal(a.Build, b.Build)
 }
 
 // misplaced returns why nothing is done for a hook that is only for Clusters that are being
