@@ -86,7 +86,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 	}
 	err = ctrl.NewControllerManagedBy(mgr).
 		Named("hook-jobs").
-		For(&extensionv1.HookJob{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		For(&extensionv1.HookJob{}, builder.WithPredicates(jobChanged())).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(worker.ofCluster), builder.WithPredicates(clusterChanged())).
 		Watches(&runtimev1.ExtensionConfig{}, handler.EnqueueRequestsFromMapFunc(worker.ofConfig),
 			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
@@ -103,6 +103,16 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 
 func rateLimiter() workqueue.TypedRateLimiter[reconcile.Request] {
 	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](backoffBase, backoffMax)
+}
+
+// jobChanged passes jobs that ask for something else, and those that are no longer completed because
+// somebody changed their status.
+func jobChanged() predicate.Predicate {
+	return predicate.Or(predicate.GenerationChangedPredicate{}, predicate.Funcs{UpdateFunc: func(update event.UpdateEvent) bool {
+		before, ok := update.ObjectOld.(*extensionv1.HookJob)
+		after, also := update.ObjectNew.(*extensionv1.HookJob)
+		return ok && also && before.IsCompleted() && !after.IsCompleted()
+	}})
 }
 
 // clusterChanged passes Clusters that are new, and those whose jobs may now get another verdict.

@@ -24,6 +24,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/extension/v1alpha1"
 )
@@ -93,6 +94,19 @@ func TestAJobIsDoneWithTheSettingsOfItsExtensionConfig(t *testing.T) {
 			g.Expect(messageOf(made)).To(Equal(want.message))
 		})
 	}
+}
+
+func TestAJobThatLostItsStatusIsDoneAgain(t *testing.T) {
+	g := NewWithT(t)
+	lost := newJob(upgradeOf(cluster), "foo", time.Now())
+	completed := lost.DeepCopy()
+	completed.Status = statusOf(lost, Outcome{Done: true}, time.Now())
+	passes := func(before, after *extensionv1.HookJob) bool {
+		return jobChanged().Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after})
+	}
+	g.Expect(passes(completed, lost)).To(BeTrue())
+	g.Expect(passes(lost, completed)).To(BeFalse(), "the controller did that itself")
+	g.Expect(passes(completed, completed)).To(BeFalse())
 }
 
 // A replica with a stale cache must not do a completed job again.
