@@ -74,7 +74,7 @@ func Groups() []Group {
 		About: "For a ClusterClass with `spec.upgrade.external.generateUpgradePlanExtension: generate-upgrade-plan.foo`: which versions an upgrade passes through. The control plane is upgraded one minor version at a time.",
 		Settings: []Setting{
 			list("kubernetesVersions", func(s *Settings) *[]string { return &s.KubernetesVersions }, isVersion, "semantic versions that begin with v, such as v1.35.4,v1.36.3",
-				"Kubernetes versions that upgrades may pass through. Without it, those that the cloud has images of."),
+				"Kubernetes versions that upgrades may pass through. Without it, those that the cloud has default images of. List them if the machines use another image."),
 		},
 	}}
 }
@@ -114,7 +114,7 @@ func volumeBackupSettings() []Setting {
 func checkSettings() []Setting {
 	return []Setting{
 		toggle("upgradeChecks",
-			"Checks before an upgrade and before each step of its control plane: whether all its versions are available, the kubelets' versions, APIs in use that it removes, and the health of the control plane."),
+			"Checks before an upgrade and before each step of its control plane: whether all its versions are available, the kubelets' versions, APIs in use that it removes, and the health of the control plane. A version is available if the cloud has its default image, whatever image the machines use."),
 		choice("upgradeChecksOnFailure", func(s *Settings) *Ending { return &s.UpgradeChecksOnFailure }, Continue,
 			"What happens to the upgrade if its checks find something."),
 		toggle("smokeChecks",
