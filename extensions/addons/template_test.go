@@ -75,6 +75,22 @@ func TestTemplatesDoNotDependOnWhereTheClusterIsRead(t *testing.T) {
 	g.Expect(fill(text, live, "v1.36.3", &corev1.Secret{})).To(Equal(want))
 }
 
+// The limit that the documentation names, and the way out.
+func TestAValueInBracesNeedsToJSON(t *testing.T) {
+	g := NewWithT(t)
+	cluster := blue.DeepCopy()
+	cluster.Labels["cni"] = "flannel, hostNetwork: true"
+	of := func(text string) any {
+		made, err := fill("apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {value: "+text+"}\n", cluster, "v1.36.3", &corev1.Secret{})
+		g.Expect(err).NotTo(HaveOccurred())
+		objects, err := parseManifests(made)
+		g.Expect(err).NotTo(HaveOccurred())
+		return objects[0].Object["spec"]
+	}
+	g.Expect(of("{{ .Cluster.metadata.labels.cni }}")).To(HaveKeyWithValue("hostNetwork", true))
+	g.Expect(of("{{ toJson .Cluster.metadata.labels.cni }}")).To(Equal(map[string]any{"value": "flannel, hostNetwork: true"}))
+}
+
 // double makes a text of 512 KiB.
 const double = `{{ $x := "aaaaaaaa" }}{{ range 16 }}{{ $x = print $x $x }}{{ end }}`
 
