@@ -169,9 +169,16 @@ install_release() {
 	fi
 	folder "$lib"
 	save
-	tar -xzf "$archive" -C "$lib" --strip-components=1 --numeric-owner ||
+	new=$lib/.new
+	rm -rf "$new"
+	mkdir "$new"
+	tar -xzf "$archive" -C "$new" --strip-components=1 --numeric-owner ||
 		fail "cannot unpack $archive: solve that and repeat, or remove what is there with --uninstall"
-	sed -i "s#/usr/lib/foo#$lib#g" "$lib/foocloud.service"
+	sed -i "s#/usr/lib/foo#$lib#g" "$new/foocloud.service"
+	"$new/nodes.sh" "$new" "$lib"
+	# Each file is replaced at once.
+	cp -alf "$new/." "$lib"
+	rm -r "$new"
 	place "$prefix/lib/systemd/system/foocloud.service" "$lib/foocloud.service"
 	for name in foo foocloud; do
 		place "$prefix/bin/$name" "$lib/$name"

@@ -33,7 +33,7 @@ func newMachine(t *testing.T) machine {
 	m := machine{root: t.TempDir(), bin: t.TempDir()}
 	g := NewWithT(t)
 	for _, name := range []string{
-		"awk", "basename", "cat", "cut", "dirname", "find", "grep", "gzip", "ln", "mkdir", "mv", "pwd", "readlink", "rm", "rmdir", "sed", "sh", "sha256sum", "tar", "tr", "wc",
+		"awk", "basename", "cat", "cmp", "cp", "cut", "dirname", "find", "grep", "gzip", "ln", "mkdir", "mv", "pwd", "readlink", "rm", "rmdir", "sed", "sh", "sha256sum", "tar", "tr", "wc",
 	} {
 		path, err := exec.LookPath(name)
 		g.Expect(err).NotTo(HaveOccurred())
@@ -176,14 +176,18 @@ func release(t *testing.T, version string) string {
 	folder := t.TempDir()
 	unit, err := os.ReadFile("foocloud.service")
 	g.Expect(err).NotTo(HaveOccurred())
+	nodes, err := os.ReadFile("nodes.sh")
+	g.Expect(err).NotTo(HaveOccurred())
 	for path, content := range map[string]string{
-		"VERSION": version + "\n", "foo": "foo " + version, "foocloud": "foocloud", "foocloud.service": string(unit), "system-" + version: "system",
+		"VERSION": version + "\n", "foo": "foo " + version, "foocloud": "foocloud", "foocloud.service": string(unit), "nodes.sh": string(nodes),
+		"kubernetes/v1.36.3/kubernetes": "kubernetes", "systems/" + version + "/etc/passwd": "system",
 		"man/foo.1": "", "man/foocloud-serve.1": "",
 		"completion/foo.bash": "", "completion/foo.zsh": "", "completion/foo.fish": "",
 		"completion/foocloud.bash": "", "completion/foocloud.zsh": "", "completion/foocloud.fish": "",
 	} {
 		write(t, filepath.Join(folder, name, path), content)
 	}
+	g.Expect(os.Symlink("systems/"+version, filepath.Join(folder, name, "system"))).To(Succeed())
 	random := make([]byte, 1<<18)
 	_, err = rand.Read(random)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -221,6 +225,16 @@ func tree(g *WithT, root string) map[string]string {
 	return found
 }
 
+// identities tells which files are in folders of a folder, and notices if one is written anew.
+func identities(t *testing.T, root string, folders ...string) []string {
+	t.Helper()
+	find := exec.CommandContext(t.Context(), "find", append(folders, "-printf", "%i %C@ %p\n")...)
+	find.Dir = root
+	found, err := find.CombinedOutput()
+	NewWithT(t).Expect(err).NotTo(HaveOccurred(), string(found))
+	return strings.Split(string(found), "\n")
+}
+
 func TestInstallUpgradeUninstall(t *testing.T) {
 	g := NewWithT(t)
 	m := newMachine(t)
@@ -253,7 +267,14 @@ func TestInstallUpgradeUninstall(t *testing.T) {
 	g.Expect(said).To(HavePrefix("Installed Foo v0.2.0 "))
 	g.Expect(code).To(BeZero())
 	g.Expect(os.ReadFile(filepath.Join(prefix, "bin/foo"))).To(BeEquivalentTo("foo v0.2.0"))
-	g.Expect(filepath.Join(lib, "system-v0.1.0")).To(BeAnExistingFile(), "running instances have it")
+	g.Expect(filepath.Join(lib, "systems/v0.1.0/etc/passwd")).To(BeAnExistingFile(), "running instances have it")
+	g.Expect(filepath.Join(lib, "system/etc/passwd")).To(BeAnExistingFile())
+
+	// Instances of this release have its files as a layer, and containers the same Kubernetes programs.
+	running := identities(t, lib, "systems", "kubernetes")
+	said, code = m.install(t, "--prefix", prefix, release(t, "v0.2.0"))
+	g.Expect(code).To(BeZero(), said)
+	g.Expect(identities(t, lib, "systems", "kubernetes")).To(Equal(running))
 
 	said, code = m.install(t, "--uninstall", "--prefix", prefix)
 	g.Expect(said).To(Equal("Removed Foo from " + lib + ".\n"))
@@ -405,6 +426,28 @@ func TestInterruptedInstallation(t *testing.T) {
 			g.Expect(prefix).NotTo(BeADirectory())
 		})
 	}
+}
+
+// Instances that start after an interrupted upgrade, such as at a reboot, have a complete operating system.
+func TestInterruptedUpgrade(t *testing.T) {
+	g := NewWithT(t)
+	m := newMachine(t)
+	prefix := filepath.Join(t.TempDir(), "prefix")
+	said, code := m.install(t, "--prefix", prefix, release(t, "v0.1.0"))
+	g.Expect(code).To(BeZero(), said)
+	tar, err := os.Readlink(filepath.Join(m.bin, "tar"))
+	g.Expect(err).NotTo(HaveOccurred())
+	m.program(t, "tar", tar+` --exclude=*/etc "$@"; exit 1`)
+	said, code = m.install(t, "--prefix", prefix, release(t, "v0.2.0"))
+	g.Expect(code).To(Equal(1), said)
+	g.Expect(os.Readlink(filepath.Join(prefix, "lib/foo/system"))).To(Equal("systems/v0.1.0"))
+	g.Expect(os.ReadFile(filepath.Join(prefix, "bin/foo"))).To(BeEquivalentTo("foo v0.1.0"))
+
+	m.program(t, "tar", `exec `+tar+` "$@"`)
+	said, code = m.install(t, "--prefix", prefix, release(t, "v0.2.0"))
+	g.Expect(code).To(BeZero(), said)
+	g.Expect(filepath.Join(prefix, "lib/foo/systems/v0.2.0/etc/passwd")).To(BeAnExistingFile())
+	g.Expect(os.Readlink(filepath.Join(prefix, "lib/foo/system"))).To(Equal("systems/v0.2.0"))
 }
 
 // Whoever builds Foo needs space before there is an archive.

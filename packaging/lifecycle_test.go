@@ -104,17 +104,24 @@ func (c chroot) expectUpgraded(t *testing.T) {
 	g.Expect(os.Readlink(c.path(enabled))).To(Equal("/usr/lib/systemd/system/foocloud.service"), "the service is still enabled")
 }
 
+// inUse tells which files instances and containers have.
+func (c chroot) inUse(t *testing.T) []string {
+	t.Helper()
+	return identities(t, c.path("usr/lib/foo"), "systems", "kubernetes")
+}
+
 // expectInUse expects that a removal fails while an instance runs, and changes nothing.
 func (c chroot) expectInUse(t *testing.T, remove ...string) {
 	t.Helper()
 	g := NewWithT(t)
 	write(t, c.path("proc/7/mounts"), "overlay /var/lib/foocloud/instances/1/root overlay rw,lowerdir=/usr/lib/foo/systems/1234 0 0\n")
-	before := c.names(t)
+	before, running := c.names(t), c.inUse(t)
 	command := exec.CommandContext(t.Context(), remove[0], remove[1:]...)
 	said, err := command.CombinedOutput()
 	g.Expect(err).To(HaveOccurred())
 	g.Expect(string(said)).To(ContainSubstring("instances of a cloud use /usr/lib/foo: delete the clusters, and run: foocloud destroy"))
 	g.Expect(c.changes(t, before)).To(BeEmpty())
+	g.Expect(c.inUse(t)).To(Equal(running))
 	c.expectUpgraded(t)
 	g.Expect(os.RemoveAll(c.path("proc/7"))).To(Succeed())
 
@@ -168,6 +175,9 @@ func TestDebianPackage(t *testing.T) {
 	c.state(t)
 	c.must(t, "dpkg", "--install", two)
 	c.expectUpgraded(t)
+	running := c.inUse(t)
+	c.must(t, "dpkg", "--install", two)
+	g.Expect(c.inUse(t)).To(Equal(running))
 	c.expectInUse(t, "chroot", string(c), "dpkg", "--remove", "foo")
 
 	c.must(t, "dpkg", "--remove", "foo")
@@ -190,6 +200,9 @@ func TestRPMPackage(t *testing.T) {
 	c.state(t)
 	run(t, rpm[0], append(rpm[1:], "--upgrade", filepath.Join(second.pack(t), second.name()+".rpm"))...)
 	c.expectUpgraded(t)
+	running := c.inUse(t)
+	run(t, rpm[0], append(rpm[1:], "--reinstall", filepath.Join(second.pack(t), second.name()+".rpm"))...)
+	g.Expect(c.inUse(t)).To(Equal(running))
 	c.expectInUse(t, append(rpm, "--erase", "foo")...)
 
 	run(t, rpm[0], append(rpm[1:], "--erase", "foo")...)

@@ -110,7 +110,7 @@ func listed(list, prefix string) []string {
 var packagedFiles = []string{
 	"lrwxrwxrwx usr/bin/foo -> /usr/lib/foo/foo", "lrwxrwxrwx usr/bin/foocloud -> /usr/lib/foo/foocloud",
 	"-rwxr-xr-x usr/lib/foo/foo", "-rwxr-xr-x usr/lib/foo/foocloud", "-rwxr-xr-x usr/lib/foo/foonode", "-rwxr-xr-x usr/lib/foo/manager",
-	"-rwxr-xr-x usr/lib/foo/runtime-extension", "-rwxr-xr-x usr/lib/foo/tools/core", "-rwxr-xr-x usr/lib/foo/tools/clusterctl",
+	"-rwxr-xr-x usr/lib/foo/runtime-extension", "-rwxr-xr-x usr/lib/foo/nodes.sh", "-rwxr-xr-x usr/lib/foo/tools/core", "-rwxr-xr-x usr/lib/foo/tools/clusterctl",
 	"-rw-r--r-- usr/lib/foo/manifests/foo/foo-components.yaml", "-rw-r--r-- usr/lib/foo/management/images/providers.tar", "-rw-r--r-- usr/lib/foo/nodes.tar.gz", "-rw-r--r-- usr/lib/foo/VERSION",
 	"-rw-r--r-- usr/lib/foo/" + packed + ".licenses.txt", "-rw-r--r-- usr/lib/foo/completion/foo.bash",
 	"lrwxrwxrwx usr/share/bash-completion/completions/foo -> /usr/lib/foo/completion/foo.bash",
@@ -125,7 +125,7 @@ func TestPackages(t *testing.T) {
 
 	files := run(t, "tar", "-tvzf", archive)
 	g.Expect(listed(files, packed)).To(ContainElements(
-		"-rwxr-xr-x "+packed+"/foo", "-rwxr-xr-x "+packed+"/install.sh", "-rw-r--r-- "+packed+"/LICENSE", "-rw-r--r-- "+packed+"/README.md",
+		"-rwxr-xr-x "+packed+"/foo", "-rwxr-xr-x "+packed+"/install.sh", "-rwxr-xr-x "+packed+"/nodes.sh", "-rw-r--r-- "+packed+"/LICENSE", "-rw-r--r-- "+packed+"/README.md",
 		"-rw-r--r-- "+packed+"/foocloud.service", "lrwxrwxrwx "+packed+"/system -> systems/1234", "-rw-r-Sr-- "+packed+"/systems/1234/etc/passwd",
 		"hrwxr-xr-x "+packed+"/systems/1234/usr/bin/kubernetes link to "+packed+"/kubernetes/v1.36.3/kubernetes",
 		"-rw-r--r-- "+packed+"/manifests/foo/foo-components.yaml", "-rw-r--r-- "+packed+"/"+packed+".cdx.json",

@@ -1,7 +1,15 @@
 #!/bin/sh
-# Runs after the package was installed or upgraded.
+# Runs after the package was installed or upgraded, or after its removal was refused.
 set -eu
-tar -xzf /usr/lib/foo/nodes.tar.gz -C /usr/lib/foo --numeric-owner
+lib=/usr/lib/foo
+case ${1:-} in
+abort-*) [ ! -e $lib/system/etc ] || exit 0 ;; # nothing was removed
+esac
+rm -rf $lib/.new
+mkdir $lib/.new
+tar -xzf $lib/nodes.tar.gz -C $lib/.new --numeric-owner
+$lib/nodes.sh $lib/.new $lib
+rm -r $lib/.new
 if [ -d /run/systemd/system ]; then
 	systemctl daemon-reload
 	# Instances and load balancers outlive it.

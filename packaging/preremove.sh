@@ -22,4 +22,5 @@ fi
 if [ -d /run/systemd/system ]; then
 	systemctl disable --now foocloud.service
 fi
-rm -rf /usr/lib/foo/kubernetes /usr/lib/foo/system /usr/lib/foo/systems
+# The link comes first: postinstall.sh puts everything back if it is gone.
+rm -rf /usr/lib/foo/system /usr/lib/foo/systems /usr/lib/foo/kubernetes /usr/lib/foo/.new
