@@ -167,6 +167,7 @@ install_release() {
 		[ -f "$lib/installed" ] || fail "$lib exists, but $program did not create it: remove it, or choose another folder with --prefix" 2
 		recorded=$(cat "$lib/installed")
 	fi
+	trap 'fail "interrupted: repeat it, or remove what is there with --uninstall" 130' INT TERM
 	folder "$lib"
 	save
 	new=$lib/.new
@@ -209,6 +210,7 @@ uninstall() {
 		fail "instances of a cloud use $lib: delete the clusters, and run: foocloud destroy" 2
 	[ -z "$(find "$root"/proc/[0-9]*/exe -lname "$real/*" 2>/dev/null)" ] ||
 		fail "programs of $lib are running: end them; the service ends with: systemctl disable --now foocloud" 2
+	trap 'fail "interrupted: repeat it" 130' INT TERM
 	recorded=$(cat "$lib/installed")
 	# What `systemctl enable` and `systemctl link` have made.
 	[ ! -d "$root/etc/systemd/system" ] ||
@@ -216,6 +218,8 @@ uninstall() {
 	echo "$recorded" | while read -r path; do
 		[ ! -L "$path" ] || rm "$path"
 	done
+	# A removal that is repeated needs these.
+	find "$lib" -mindepth 1 -maxdepth 1 ! -name installed ! -name install.sh -exec rm -rf {} +
 	rm -rf "$lib"
 	echo "$recorded" | while read -r path; do
 		[ ! -d "$path" ] || rmdir "$path" 2>/dev/null || true # it is not empty: others use it too

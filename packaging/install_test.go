@@ -428,6 +428,43 @@ func TestInterruptedInstallation(t *testing.T) {
 	}
 }
 
+// Ctrl-C ends with a message that says what to do.
+func TestCtrlC(t *testing.T) {
+	g := NewWithT(t)
+	m := newMachine(t)
+	prefix := filepath.Join(t.TempDir(), "prefix")
+	m.program(t, "tar", "kill -INT $PPID; exit 1")
+	said, code := m.install(t, "--prefix", prefix, release(t, "v0.1.0"))
+	g.Expect(said).To(Equal("install.sh: interrupted: repeat it, or remove what is there with --uninstall\n"))
+	g.Expect(code).To(Equal(130))
+	find, err := os.Readlink(filepath.Join(m.bin, "find"))
+	g.Expect(err).NotTo(HaveOccurred())
+	m.program(t, "find", `case $* in *rm*) kill -INT $PPID;; *) exec `+find+` "$@";; esac`)
+	said, code = m.install(t, "--prefix", prefix, "--uninstall")
+	g.Expect(said).To(Equal("install.sh: interrupted: repeat it\n"))
+	g.Expect(code).To(Equal(130))
+}
+
+// Whatever ends a removal, it can be repeated.
+func TestInterruptedRemoval(t *testing.T) {
+	g := NewWithT(t)
+	m := newMachine(t)
+	prefix := filepath.Join(t.TempDir(), "prefix")
+	lib := filepath.Join(prefix, "lib/foo")
+	said, code := m.install(t, "--prefix", prefix, release(t, "v0.1.0"))
+	g.Expect(code).To(BeZero(), said)
+	rm, err := os.Readlink(filepath.Join(m.bin, "rm"))
+	g.Expect(err).NotTo(HaveOccurred())
+	// It removes a folder's files in any order.
+	m.program(t, "rm", `case " $* " in *" `+lib+` "*) `+rm+` `+lib+`/install*; exit 1;; *" `+lib+`/large "*) exit 1;; esac; exec `+rm+` "$@"`)
+	said, code = m.install(t, "--prefix", prefix, "--uninstall")
+	g.Expect(code).To(Equal(1), said)
+	m.program(t, "rm", `exec `+rm+` "$@"`)
+	said, code = m.install(t, "--prefix", prefix, "--uninstall")
+	g.Expect(code).To(BeZero(), said)
+	g.Expect(prefix).NotTo(BeADirectory())
+}
+
 // Instances that start after an interrupted upgrade, such as at a reboot, have a complete operating system.
 func TestInterruptedUpgrade(t *testing.T) {
 	g := NewWithT(t)
