@@ -86,7 +86,7 @@ const enabled = "etc/systemd/system/multi-user.target.wants/foocloud.service"
 // state puts files where the service and its administrator have them, who has enabled it.
 func (c chroot) state(t *testing.T) {
 	t.Helper()
-	for _, name := range []string{"var/lib/foocloud/token", "var/lib/foo/lock", "etc/default/foocloud"} {
+	for _, name := range []string{"var/lib/foocloud/token", "var/lib/foo/lock", "var/lib/foo-quickstart/env", "etc/default/foocloud"} {
 		write(t, c.path(name), "mine")
 	}
 	NewWithT(t).Expect(os.Symlink("/usr/lib/systemd/system/foocloud.service", c.path(enabled))).To(Succeed())
@@ -206,7 +206,7 @@ func TestRPMPackage(t *testing.T) {
 	c.expectInUse(t, append(rpm, "--erase", "foo")...)
 
 	run(t, rpm[0], append(rpm[1:], "--erase", "foo")...)
-	for _, name := range []string{"var/lib/foocloud", "var/lib/foo", "etc/default/foocloud"} {
+	for _, name := range []string{"var/lib/foocloud", "var/lib/foo", "var/lib/foo-quickstart", "etc/default/foocloud"} {
 		g.Expect(os.RemoveAll(c.path(name))).To(Succeed(), "RPM has no purge")
 	}
 	g.Expect(c.changes(t, before)).To(BeEmpty())

@@ -11,7 +11,7 @@ esac
 # The network of a cloud that had no instances any more.
 [ ! -r /proc/mounts ] || while read -r _ path _; do
 	case $path in
-	/var/lib/foo/* | /var/lib/foocloud/*) umount "$path" ;;
+	/var/lib/foo/* | /var/lib/foo-quickstart/* | /var/lib/foocloud/*) umount "$path" ;;
 	esac
 done </proc/mounts
-rm -rf --one-file-system /var/lib/foo /var/lib/foocloud /etc/default/foocloud
+rm -rf --one-file-system /var/lib/foo /var/lib/foo-quickstart /var/lib/foocloud /etc/default/foocloud
