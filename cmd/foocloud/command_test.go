@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -18,10 +19,13 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/util/httpstream"
+	"k8s.io/apimachinery/pkg/util/httpstream/spdy"
 	"sigs.k8s.io/yaml"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/api"
+	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
 )
 
 // said is what a command has said.
@@ -37,20 +41,17 @@ func newCloud(t *testing.T) (run func(arguments ...string) said, called func() [
 	tag := func(cluster string) cloud.Tags { return cloud.Tags{"cluster.x-k8s.io/cluster": cluster, "team": "red"} }
 	created := time.Now().Add(-time.Hour)
 	var calls []string
-	answer := func(value any) http.HandlerFunc {
-		return func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", api.JSON)
-			g.Expect(json.NewEncoder(w).Encode(value)).To(Succeed())
-		}
+	answers := func(value any) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { answer(w, value) }
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET "+api.PathInstances, answer(api.Instances{Items: []cloud.Instance{
+	mux.Handle("GET "+api.PathInstances, answers(api.Instances{Items: []cloud.Instance{
 		{ID: "i1", Name: "default.demo-a", State: cloud.InstanceRunning, Zone: "zone-a", Type: "small", Tags: tag("default/demo"), CreatedAt: created},
 		{ID: "i2", Name: "default.demo-b", State: cloud.InstanceStopped, Zone: "zone-b", Type: "small", Tags: tag("default/demo"), CreatedAt: created, Message: "stopped\nby a user"},
 		{ID: "i3", Name: "default.other", State: cloud.InstanceRunning, Zone: "zone-a", Pool: "default.p", Tags: tag("default/other"), CreatedAt: created},
 	}}))
-	mux.Handle("GET "+api.PathPools, answer(api.Pools{Items: []cloud.Pool{}}))
-	mux.Handle("GET "+api.PathLoadBalancers, answer(api.LoadBalancers{Items: []cloud.LoadBalancer{
+	mux.Handle("GET "+api.PathPools, answers(api.Pools{Items: []cloud.Pool{}}))
+	mux.Handle("GET "+api.PathLoadBalancers, answers(api.LoadBalancers{Items: []cloud.LoadBalancer{
 		{LoadBalancerSpec: cloud.LoadBalancerSpec{Name: "default.demo", Port: 6443, Selector: cloud.Tags{"a": "b"}}, Address: "10.77.0.9", Backends: []cloud.Backend{{InstanceID: "i1", Address: "10.77.0.3"}}},
 	}}))
 	mux.HandleFunc("GET "+api.PathInstances+"/i1"+api.SuffixLog, func(w http.ResponseWriter, r *http.Request) {
@@ -71,7 +72,20 @@ func newCloud(t *testing.T) (run func(arguments ...string) said, called func() [
 		calls = append(calls, r.Method+" "+r.URL.Path)
 		w.WriteHeader(http.StatusAccepted)
 	})
-	server := httptest.NewTLSServer(mux)
+	serve(t, mux)
+	return runCommand, func() []string { return calls }
+}
+
+func answer(w http.ResponseWriter, value any) {
+	w.Header().Set("Content-Type", api.JSON)
+	_ = json.NewEncoder(w).Encode(value)
+}
+
+// serve makes commands use a cloud.
+func serve(t *testing.T, handler http.Handler) {
+	t.Helper()
+	g := NewWithT(t)
+	server := httptest.NewTLSServer(handler)
 	t.Cleanup(server.Close)
 	folder := t.TempDir()
 	t.Setenv(endpointEnv, server.URL)
@@ -79,7 +93,6 @@ func newCloud(t *testing.T) (run func(arguments ...string) said, called func() [
 	t.Setenv(caFileEnv, filepath.Join(folder, "ca.crt"))
 	g.Expect(os.WriteFile(filepath.Join(folder, "token"), []byte("secret"), 0o600)).To(Succeed())
 	g.Expect(os.WriteFile(filepath.Join(folder, "ca.crt"), certificateOf(server), 0o600)).To(Succeed())
-	return runCommand, func() []string { return calls }
 }
 
 func runCommand(arguments ...string) said {
@@ -162,6 +175,104 @@ func TestInterruptedLogs(t *testing.T) {
 	}
 }
 
+// A log ends with its instance. If it ends before, more of it may follow.
+func TestEndOfAFollowedLog(t *testing.T) {
+	for name, test := range map[string]struct {
+		left []cloud.Instance
+		want said
+	}{
+		"deleted":  {nil, said{}},
+		"deleting": {[]cloud.Instance{{ID: "i1", Name: "a", State: cloud.InstanceDeleting}}, said{}},
+		"running": {[]cloud.Instance{{ID: "i1", Name: "a", State: cloud.InstanceRunning}},
+			said{code: exitFailed, errOut: "foocloud: the cloud ended the log of instance a (i1), which still exists: run this again to continue\n"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			left := []cloud.Instance{{ID: "i1", Name: "a"}}
+			mux := http.NewServeMux()
+			mux.HandleFunc("GET "+api.PathInstances, func(w http.ResponseWriter, _ *http.Request) { answer(w, api.Instances{Items: left}) })
+			mux.HandleFunc("GET "+api.PathInstances+"/i1"+api.SuffixLog, func(http.ResponseWriter, *http.Request) { left = test.left })
+			serve(t, mux)
+			NewWithT(t).Expect(runCommand("logs", "-f", "a")).To(Equal(test.want))
+		})
+	}
+}
+
+// A watch outlives a restart of the cloud, but not a cloud that never was there.
+func TestWatchOutlivesTheCloud(t *testing.T) {
+	g := NewWithT(t)
+	var watches int
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+api.PathInstances, func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, api.Instances{Items: []cloud.Instance{{ID: "i1", Name: "a"}}})
+	})
+	mux.HandleFunc("GET "+api.PathWatch, func(w http.ResponseWriter, _ *http.Request) {
+		if watches++; watches == 2 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		answer(w, cloud.Event{Kind: cloud.EventSynced})
+	})
+	serve(t, mux)
+	ctx, interrupt := context.WithCancel(t.Context())
+	command := newCommand()
+	command.SetArgs([]string{"instances", "--watch", "-o", "name"})
+	var listed int
+	command.SetOut(writerFunc(func(text []byte) (int, error) {
+		if listed++; listed == 2 {
+			interrupt()
+		}
+		return len(text), nil
+	}))
+	g.Expect(command.ExecuteContext(ctx)).To(Succeed())
+	g.Expect(watches).To(Equal(3))
+
+	g.Expect(runCommand("instances", "--watch", "--endpoint=unix:///nowhere").code).To(Equal(exitUnavailable))
+}
+
+// Whoever interrupts a command that leaves something half done learns what to do.
+func TestInterruptedDrain(t *testing.T) {
+	g := NewWithT(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+api.PathInstances, func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, api.Instances{Items: []cloud.Instance{{
+			ID: "i1", Name: "a", Hostname: "node-a", State: cloud.InstanceRunning, Bootstrap: cloud.Bootstrap{State: cloud.BootstrapSucceeded},
+			Tags: cloud.Tags{ownertags.ClusterKey: "default/demo", ownertags.RoleKey: string(ownertags.RoleControlPlane)},
+		}}})
+	})
+	mux.HandleFunc("POST "+api.PathInstances+"/i1"+api.SuffixExec, func(w http.ResponseWriter, r *http.Request) {
+		connection := spdy.NewResponseUpgrader().UpgradeResponse(w, r, func(httpstream.Stream, <-chan struct{}) error { return nil })
+		interrupt()
+		<-connection.CloseChan()
+	})
+	serve(t, mux)
+	var errOut bytes.Buffer
+	command := newCommand()
+	command.SetArgs([]string{"instance", "drain", "a"})
+	command.SetErr(&errOut)
+	g.Expect(report(command, command.ExecuteContext(ctx))).To(Equal(exitInterrupted))
+	g.Expect(errOut.String()).To(Equal("foocloud: interrupted; repeat it, or let Pods onto the Node again with: kubectl uncordon node-a\n"))
+}
+
+func TestInterruptedCommandsSayWhatToDo(t *testing.T) {
+	for _, test := range []struct {
+		err  error
+		want string
+	}{
+		{context.Canceled, "foocloud: interrupted\n"},
+		{interrupted(fmt.Errorf("stop a: %w", context.Canceled), "repeat it"), "foocloud: interrupted; repeat it\n"},
+	} {
+		var errOut bytes.Buffer
+		command := newCommand()
+		command.SetErr(&errOut)
+		g := NewWithT(t)
+		g.Expect(report(command, test.err)).To(Equal(exitInterrupted))
+		g.Expect(errOut.String()).To(Equal(test.want))
+	}
+	failed := errors.New("failed")
+	NewWithT(t).Expect(interrupted(failed, "repeat it")).To(Equal(failed))
+}
+
 // interrupting interrupts a command when it says something.
 type interrupting context.CancelFunc
 
@@ -169,6 +280,11 @@ func (i interrupting) Write(text []byte) (int, error) {
 	i()
 	return len(text), nil
 }
+
+// writerFunc is called with what a command says.
+type writerFunc func([]byte) (int, error)
+
+func (w writerFunc) Write(text []byte) (int, error) { return w(text) }
 
 // The programs of a release and of a build are in one folder, wherever that is. The help does not say where.
 func TestPartsBesideTheProgram(t *testing.T) {

@@ -18,6 +18,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cli"
 )
 
+var errNotConfirmed = errors.New("nothing was done: it was not confirmed")
+
 // confirm asks the user whether to do something that cannot be undone. Without a terminal to ask
 // on, it returns a usage error.
 func confirm(command *cobra.Command, question string) error {
@@ -29,11 +31,11 @@ func confirm(command *cobra.Command, question string) error {
 		return err
 	}
 	answer, err := readLine(command.Context(), input)
-	if err != nil {
+	if err != nil && !errors.Is(err, io.EOF) { // Ctrl-D is no answer
 		return fmt.Errorf("read the answer: %w", err)
 	}
 	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
-		return cli.Usage(command, errors.New("nothing was done: it was not confirmed"))
+		return cli.Usage(command, errNotConfirmed)
 	}
 	return nil
 }

@@ -37,11 +37,28 @@ func report(root *cobra.Command, err error) int {
 		return ended.ExitStatus()
 	}
 	code, advice := classify(err)
-	if err == nil || code == exitInterrupted {
+	if err == nil {
 		return code
 	}
 	cli.Show(root, err, advice)
 	return code
+}
+
+// interruptedError means that the user interrupted a command that left something half done.
+type interruptedError struct {
+	error
+	// advice says what to do about it.
+	advice string
+}
+
+func (e *interruptedError) Unwrap() error { return e.error }
+
+// interrupted adds advice to the error of a command that was interrupted.
+func interrupted(err error, advice string) error {
+	if !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return &interruptedError{err, advice}
 }
 
 // tokenAdvice returns what a user without a valid token can do.
@@ -62,9 +79,12 @@ func tokenAdvice(err error) string {
 func classify(err error) (code int, advice string) {
 	var ambiguous *ambiguousError
 	var refused *daemon.RefusedError
+	var halfDone *interruptedError
 	switch {
 	case err == nil:
 		return 0, ""
+	case errors.As(err, &halfDone):
+		return exitInterrupted, halfDone.advice
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted, ""
 	case cli.IsUsage(err), errors.As(err, &ambiguous), errors.As(err, &refused), cloud.IsInvalid(err):

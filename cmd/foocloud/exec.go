@@ -181,8 +181,9 @@ instance keeps running. kubectl uncordon lets Pods onto the Node again.`,
 				return err
 			}
 			e.noInput = true
-			return e.run(command, controlPlane.ID, "kubectl", "--kubeconfig="+adminConfig, "drain", instance.Hostname,
+			err = e.run(command, controlPlane.ID, "kubectl", "--kubeconfig="+adminConfig, "drain", instance.Hostname,
 				"--ignore-daemonsets", "--delete-emptydir-data", "--timeout="+timeout)
+			return interrupted(err, "repeat it, or let Pods onto the Node again with: kubectl uncordon "+instance.Hostname)
 		},
 	}
 	e.addFlags(command)

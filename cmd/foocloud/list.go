@@ -9,8 +9,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/client"
@@ -101,20 +103,35 @@ func (l *lister[T]) selected(ctx context.Context, c *client.Client) ([]T, error)
 	return selected, err
 }
 
-// watch lists the objects, and then prints each object that changes. A watch that the cloud ends is
-// started again.
+// retryInterval is the time between attempts to reach a cloud again.
+const retryInterval = time.Second
+
+// watch lists the objects, and then prints each object that changes. Once it has begun, it outlives
+// restarts of the cloud.
 func (l *lister[T]) watch(command *cobra.Command, c *client.Client) error {
-	ctx := command.Context()
-	for ctx.Err() == nil {
+	begun := false
+	err := wait.PollUntilContextCancel(command.Context(), retryInterval, true, func(ctx context.Context) (bool, error) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
 		events, err := c.Watch(ctx)
-		if err != nil {
-			return ignoreInterrupt(ctx, err)
+		if err == nil {
+			begun = true
+			err = l.followAll(command, c, events)
 		}
-		var known []T
-		for event := range events {
-			if known, err = l.follow(command, c, known, event); err != nil {
-				return ignoreInterrupt(ctx, err)
-			}
+		if begun && cloud.IsUnavailable(err) {
+			return false, nil
+		}
+		return false, err
+	})
+	return ignoreInterrupt(command.Context(), err)
+}
+
+// followAll follows events until the cloud ends them.
+func (l *lister[T]) followAll(command *cobra.Command, c *client.Client, events <-chan cloud.Event) (err error) {
+	var known []T
+	for event := range events {
+		if known, err = l.follow(command, c, known, event); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/client"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cli"
 )
@@ -69,10 +70,25 @@ func showLog(command *cobra.Command, c *connection, name string, options client.
 		return err
 	}
 	err = copyLog(ctx, command.OutOrStdout(), cloud, instance.ID, options)
-	if options.Follow { // that is how a user ends it
-		return ignoreInterrupt(ctx, err)
+	if !options.Follow {
+		return err
 	}
-	return err
+	if err == nil && ctx.Err() == nil {
+		err = explainEnd(ctx, cloud, instance)
+	}
+	return ignoreInterrupt(ctx, err) // that is how a user ends it
+}
+
+// explainEnd returns why the log of an instance has ended, unless the instance has too.
+func explainEnd(ctx context.Context, c *client.Client, instance cloud.Instance) error {
+	now, err := instances.find(ctx, c, instance.ID)
+	if cloud.IsNotFound(err) || now.State == cloud.InstanceDeleting {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("the cloud ended the log of instance %s, which still exists: run this again to continue", label(instances.names(instance)))
 }
 
 func copyLog(ctx context.Context, out io.Writer, c *client.Client, id string, options client.LogOptions) error {

@@ -106,7 +106,7 @@ func newDestroyCommand() *cobra.Command {
 				}
 			}
 			if err := daemon.Destroy(command.Context(), stateDir, runtime); err != nil {
-				return err
+				return interrupted(err, "repeat it")
 			}
 			_, err := fmt.Fprintln(command.OutOrStdout(), "removed everything of", stateDir)
 			return err
