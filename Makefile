@@ -357,12 +357,13 @@ $(OUT)/runtime/containerd: $(wildcard $(foreach folder,runtime coredns flannel,n
 	@$(CONTAINERD_BUILD) -tags $(CONTAINERD_TAGS),no_grpc -o $(@D)/ $(CONTAINERD)/cmd/containerd-shim-runc-v2
 	@$(CONTAINERD_BUILD) -tags $(CONTAINERD_TAGS) -o $(@D)/ $(CONTAINERD)/cmd/ctr $(CONTAINERD)/cmd/containerd && touch $@
 
-# Instances have the images of all built versions. Running instances keep the system that they were
-# created with.
-BUILT_VERSIONS = $(sort $(KUBERNETES_VERSION) $(patsubst $(BIN)/kubernetes/%/kubernetes,%,$(wildcard $(BIN)/kubernetes/*/kubernetes)))
+# Instances have the images of all built versions, of which there may be variants such as
+# patched@v1.36.3. Running instances keep the system that they were created with.
+BUILT_VERSIONS = $(foreach version,$(sort $(KUBERNETES_VERSION) $(patsubst $(BIN)/kubernetes/%/kubernetes,%,$(wildcard $(BIN)/kubernetes/*/kubernetes))),\
+	$(if $(findstring @,$(version)),,$(version)))
 
-$(BIN)/systems/.current: $(BIN)/systems/$(NATIVE).tar $(BIN)/runtime/containerd $(BIN)/kubernetes/$(KUBERNETES_VERSION)/kubernetes \
-		$(wildcard $(BIN)/kubernetes/*/kubernetes internal/image/*.go node/store/*.go node/runtime/etc/containerd/*) hack/build-store.sh
+$(BIN)/systems/.current: $(BIN)/systems/$(NATIVE).tar $(BIN)/runtime/containerd $(BUILT_VERSIONS:%=$(BIN)/kubernetes/%/kubernetes) \
+		$(wildcard internal/image/*.go node/store/*.go node/runtime/etc/containerd/*) hack/build-store.sh
 	@hack/build-store.sh $(NATIVE) $(BIN) $(BIN) $(BUILT_VERSIONS) && touch $@
 
 # All versions that an instance can run.

@@ -223,3 +223,15 @@ func TestMachineIsCheckedBeforeTheBuild(t *testing.T) {
 	g.Expect(time.Since(began)).To(BeNumerically("<", 30*time.Second))
 	g.Expect(string(said)).To(And(ContainSubstring("install.sh: the kernel has no network namespaces: boot one with CONFIG_NET_NS\n"), Not(ContainSubstring("building"))))
 }
+
+// A variant of an image is not a version whose container images could be built.
+func TestVariantsOfImages(t *testing.T) {
+	g := NewWithT(t)
+	bin := t.TempDir()
+	for _, image := range []string{"v1.36.3", "v1.35.4", "patched@v1.36.3"} {
+		write(t, filepath.Join(bin, "kubernetes", image, "kubernetes"), "")
+	}
+	said := run(t, "make", "--no-print-directory", "-C", "..", "--dry-run", "BIN="+bin, bin+"/systems/.current")
+	g.Expect(said).To(MatchRegexp(`(?m)^hack/build-store\.sh \S+ \S+ \S+ +v1\.35\.4 +v1\.36\.3 &&`))
+	g.Expect(said).NotTo(ContainSubstring("patched"))
+}
