@@ -195,6 +195,7 @@ install_release() {
 	if [ -d "$root/run/systemd/system" ] && systemctl is-active --quiet foocloud.service; then
 		systemctl restart foocloud.service
 	fi
+	"$lib/unused.sh"
 	echo "Installed Foo $(cat "$lib/VERSION") in $lib. Bring up a cluster with: sudo $prefix/bin/foo quickstart"
 }
 
@@ -205,8 +206,8 @@ reload() {
 uninstall() {
 	[ -f "$lib/installed" ] || fail "there is no Foo in $lib that $program installed: name its folder with --prefix" 2
 	real=$(cd "$lib" && pwd -P)
-	# Each instance has its own mounts.
-	! grep -qsF "$real/systems/" "$root"/proc/[0-9]*/mounts ||
+	# Each instance has its own mounts, whose layers have other names if it has a user namespace.
+	! grep -qsF -e "$real/systems/" -e /layers/0: "$root"/proc/[0-9]*/mounts ||
 		fail "instances of a cloud use $lib: delete the clusters, and run: foocloud destroy" 2
 	[ -z "$(find "$root"/proc/[0-9]*/exe -lname "$real/*" 2>/dev/null)" ] ||
 		fail "programs of $lib are running: end them; the service ends with: systemctl disable --now foocloud" 2
@@ -218,6 +219,9 @@ uninstall() {
 	echo "$recorded" | while read -r path; do
 		[ ! -L "$path" ] || rm "$path"
 	done
+	# Whoever installs Foo again does not find a part of an operating system.
+	rm -rf "$lib/.new"
+	[ ! -d "$lib/systems" ] || mv "$lib/systems" "$lib/.new"
 	# A removal that is repeated needs these.
 	find "$lib" -mindepth 1 -maxdepth 1 ! -name installed ! -name install.sh -exec rm -rf {} +
 	rm -rf "$lib"

@@ -178,8 +178,10 @@ func release(t *testing.T, version string) string {
 	g.Expect(err).NotTo(HaveOccurred())
 	nodes, err := os.ReadFile("nodes.sh")
 	g.Expect(err).NotTo(HaveOccurred())
+	unused, err := os.ReadFile("unused.sh")
+	g.Expect(err).NotTo(HaveOccurred())
 	for path, content := range map[string]string{
-		"VERSION": version + "\n", "foo": "foo " + version, "foocloud": "foocloud", "foocloud.service": string(unit), "nodes.sh": string(nodes),
+		"VERSION": version + "\n", "foo": "foo " + version, "foocloud": "foocloud", "foocloud.service": string(unit), "nodes.sh": string(nodes), "unused.sh": string(unused),
 		"kubernetes/v1.36.3/kubernetes": "kubernetes", "systems/" + version + "/etc/passwd": "system",
 		"man/foo.1": "", "man/foocloud-serve.1": "",
 		"completion/foo.bash": "", "completion/foo.zsh": "", "completion/foo.fish": "",
@@ -267,7 +269,6 @@ func TestInstallUpgradeUninstall(t *testing.T) {
 	g.Expect(said).To(HavePrefix("Installed Foo v0.2.0 "))
 	g.Expect(code).To(BeZero())
 	g.Expect(os.ReadFile(filepath.Join(prefix, "bin/foo"))).To(BeEquivalentTo("foo v0.2.0"))
-	g.Expect(filepath.Join(lib, "systems/v0.1.0/etc/passwd")).To(BeAnExistingFile(), "running instances have it")
 	g.Expect(filepath.Join(lib, "system/etc/passwd")).To(BeAnExistingFile())
 
 	// Instances of this release have its files as a layer, and containers the same Kubernetes programs.
@@ -428,6 +429,42 @@ func TestInterruptedInstallation(t *testing.T) {
 	}
 }
 
+// An upgrade leaves the operating systems that instances have, or that a cloud may still start them with.
+func TestOldSystems(t *testing.T) {
+	for name, test := range map[string]struct {
+		mounts, exe, cmdline string
+		kept                 bool
+	}{
+		"not used":                       {mounts: "overlay / overlay rw,lowerdir=/elsewhere/systems/v0.1.0 0 0\n"},
+		"instance":                       {mounts: "overlay / overlay rw,lowerdir=/a:LIB/systems/v0.1.0,upperdir=/u 0 0\n", kept: true},
+		"instance with a user namespace": {mounts: "overlay / overlay rw,lowerdir=/mnt/layers/0:/mnt/layers/1,upperdir=/u 0 0\n", kept: true},
+		"old cloud":                      {exe: "LIB/foocloud (deleted)", cmdline: "foocloud\x00serve\x00", kept: true},
+		"new cloud":                      {exe: "LIB/foocloud", cmdline: "foocloud\x00serve\x00"},
+		"old load balancer":              {exe: "LIB/foocloud (deleted)", cmdline: "foocloud\x00load-balancer\x00serve-1\x00"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			m := newMachine(t)
+			prefix, err := filepath.EvalSymlinks(t.TempDir())
+			g.Expect(err).NotTo(HaveOccurred())
+			lib := filepath.Join(prefix, "lib/foo")
+			said, code := m.install(t, "--prefix", prefix, release(t, "v0.1.0"))
+			g.Expect(code).To(BeZero(), said)
+			m.file(t, "proc/7/mounts", strings.ReplaceAll(test.mounts, "LIB", lib))
+			m.file(t, "proc/7/cmdline", test.cmdline)
+			g.Expect(os.Symlink(strings.ReplaceAll(test.exe, "LIB", lib), filepath.Join(m.root, "proc/7/exe"))).To(Or(Succeed(), MatchError(os.ErrNotExist)))
+			said, code = m.install(t, "--prefix", prefix, release(t, "v0.2.0"))
+			g.Expect(code).To(BeZero(), said)
+			g.Expect(filepath.Join(lib, "systems/v0.2.0/etc/passwd")).To(BeAnExistingFile())
+			if test.kept {
+				g.Expect(filepath.Join(lib, "systems/v0.1.0/etc/passwd")).To(BeAnExistingFile())
+			} else {
+				g.Expect(filepath.Join(lib, "systems/v0.1.0")).NotTo(BeADirectory())
+			}
+		})
+	}
+}
+
 // Ctrl-C ends with a message that says what to do.
 func TestCtrlC(t *testing.T) {
 	g := NewWithT(t)
@@ -455,14 +492,22 @@ func TestInterruptedRemoval(t *testing.T) {
 	g.Expect(code).To(BeZero(), said)
 	rm, err := os.Readlink(filepath.Join(m.bin, "rm"))
 	g.Expect(err).NotTo(HaveOccurred())
-	// It removes a folder's files in any order.
-	m.program(t, "rm", `case " $* " in *" `+lib+` "*) `+rm+` `+lib+`/install*; exit 1;; *" `+lib+`/large "*) exit 1;; esac; exec `+rm+` "$@"`)
-	said, code = m.install(t, "--prefix", prefix, "--uninstall")
-	g.Expect(code).To(Equal(1), said)
-	m.program(t, "rm", `exec `+rm+` "$@"`)
-	said, code = m.install(t, "--prefix", prefix, "--uninstall")
-	g.Expect(code).To(BeZero(), said)
-	g.Expect(prefix).NotTo(BeADirectory())
+	for _, again := range []string{"--uninstall", release(t, "v0.1.0")} {
+		// It removes a folder's files in any order.
+		m.program(t, "rm", `case " $* " in *" `+lib+` "*) `+rm+` `+lib+`/install*; exit 1;; *" `+lib+`/large "*) `+
+			rm+` -rf `+lib+`/systems/*/etc `+lib+`/.new/*/etc; exit 1;; esac; exec `+rm+` "$@"`)
+		said, code = m.install(t, "--prefix", prefix, "--uninstall")
+		g.Expect(code).To(Equal(1), said)
+		m.program(t, "rm", `exec `+rm+` "$@"`)
+		said, code = m.install(t, "--prefix", prefix, again)
+		g.Expect(code).To(BeZero(), said)
+		if again == "--uninstall" {
+			g.Expect(prefix).NotTo(BeADirectory())
+			said, code = m.install(t, "--prefix", prefix, release(t, "v0.1.0"))
+			g.Expect(code).To(BeZero(), said)
+		}
+	}
+	g.Expect(filepath.Join(lib, "system/etc/passwd")).To(BeAnExistingFile())
 }
 
 // Instances that start after an interrupted upgrade, such as at a reboot, have a complete operating system.
@@ -525,6 +570,11 @@ func TestUninstallWhileInUse(t *testing.T) {
 	m.file(t, "proc/7/mounts", "overlay /var/lib/foocloud/instances/i-1/root overlay rw,lowerdir="+prefix+"/lib/foo/systems/1,upperdir=/u 0 0\n")
 	said, code = m.install(t, "--uninstall", "--prefix", prefix)
 	g.Expect(said).To(ContainSubstring("instances of a cloud use " + prefix + "/lib/foo: delete the clusters, and run: foocloud destroy"))
+	g.Expect(code).To(Equal(2))
+
+	m.file(t, "proc/7/mounts", "overlay / overlay rw,lowerdir=/mnt/layers/0:/mnt/layers/1,upperdir=/u 0 0\n")
+	said, code = m.install(t, "--uninstall", "--prefix", prefix)
+	g.Expect(said).To(ContainSubstring("instances of a cloud use"), "the instance has a user namespace")
 	g.Expect(code).To(Equal(2))
 
 	remove(t, filepath.Join(m.root, "proc/7"))

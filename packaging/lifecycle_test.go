@@ -92,7 +92,13 @@ func (c chroot) state(t *testing.T) {
 	NewWithT(t).Expect(os.Symlink("/usr/lib/systemd/system/foocloud.service", c.path(enabled))).To(Succeed())
 }
 
-// expectUpgraded expects the second release, the state, and the operating system that instances of the first may have.
+// start makes it look as if an instance of the first release ran.
+func (c chroot) start(t *testing.T) {
+	t.Helper()
+	write(t, c.path("proc/7/mounts"), "overlay /var/lib/foocloud/instances/1/root overlay rw,lowerdir=/usr/lib/foo/systems/1234 0 0\n")
+}
+
+// expectUpgraded expects the second release, the state, and the operating system that the instance of the first has.
 func (c chroot) expectUpgraded(t *testing.T) {
 	t.Helper()
 	g := NewWithT(t)
@@ -110,11 +116,10 @@ func (c chroot) inUse(t *testing.T) []string {
 	return identities(t, c.path("usr/lib/foo"), "systems", "kubernetes")
 }
 
-// expectInUse expects that a removal fails while an instance runs, and changes nothing.
+// expectInUse expects that a removal fails while the instance runs, and changes nothing. Then it ends the instance.
 func (c chroot) expectInUse(t *testing.T, remove ...string) {
 	t.Helper()
 	g := NewWithT(t)
-	write(t, c.path("proc/7/mounts"), "overlay /var/lib/foocloud/instances/1/root overlay rw,lowerdir=/usr/lib/foo/systems/1234 0 0\n")
 	before, running := c.names(t), c.inUse(t)
 	command := exec.CommandContext(t.Context(), remove[0], remove[1:]...)
 	said, err := command.CombinedOutput()
@@ -173,12 +178,15 @@ func TestDebianPackage(t *testing.T) {
 	g.Expect(c.must(t, "/usr/bin/foo", "version")).To(Equal("foo v0.1.0\n"))
 	g.Expect(os.Readlink(c.path("usr/lib/foo/system"))).To(Equal("systems/1234"))
 	c.state(t)
+	c.start(t)
 	c.must(t, "dpkg", "--install", two)
 	c.expectUpgraded(t)
 	running := c.inUse(t)
 	c.must(t, "dpkg", "--install", two)
 	g.Expect(c.inUse(t)).To(Equal(running))
 	c.expectInUse(t, "chroot", string(c), "dpkg", "--remove", "foo")
+	c.must(t, "dpkg", "--install", two)
+	g.Expect(c.path("usr/lib/foo/systems/1234")).NotTo(BeADirectory(), "nothing uses it any more")
 
 	c.must(t, "dpkg", "--remove", "foo")
 	g.Expect(c.path("usr/lib/foo")).NotTo(BeADirectory())
@@ -198,6 +206,7 @@ func TestRPMPackage(t *testing.T) {
 	run(t, rpm[0], append(rpm[1:], "--install", filepath.Join(first.pack(t), first.name()+".rpm"))...)
 	g.Expect(c.must(t, "/usr/bin/foo", "version")).To(Equal("foo v0.1.0\n"))
 	c.state(t)
+	c.start(t)
 	run(t, rpm[0], append(rpm[1:], "--upgrade", filepath.Join(second.pack(t), second.name()+".rpm"))...)
 	c.expectUpgraded(t)
 	running := c.inUse(t)
@@ -234,4 +243,28 @@ func TestVariantsOfImages(t *testing.T) {
 	said := run(t, "make", "--no-print-directory", "-C", "..", "--dry-run", "BIN="+bin, bin+"/systems/.current")
 	g.Expect(said).To(MatchRegexp(`(?m)^hack/build-store\.sh \S+ \S+ \S+ +v1\.35\.4 +v1\.36\.3 &&`))
 	g.Expect(said).NotTo(ContainSubstring("patched"))
+}
+
+// Whoever deletes the build while clusters run could not delete these any more.
+func TestCleanWhileInUse(t *testing.T) {
+	g := NewWithT(t)
+	folder, err := filepath.EvalSymlinks(t.TempDir())
+	g.Expect(err).NotTo(HaveOccurred())
+	root := t.TempDir()
+	clean := func() (string, error) {
+		makefile, err := filepath.Abs("../Makefile")
+		g.Expect(err).NotTo(HaveOccurred())
+		said, err := exec.CommandContext(t.Context(), "make", "--no-print-directory", "-C", folder, "-f", makefile, "clean", "FOO_ROOT="+root).CombinedOutput()
+		return string(said), err
+	}
+	write(t, filepath.Join(folder, "bin/foo"), "")
+	write(t, filepath.Join(root, "proc/7/mounts"), "overlay / overlay rw,lowerdir=/a:"+folder+"/bin/systems/1,upperdir=/u 0 0\n")
+	said, err := clean()
+	g.Expect(err).To(HaveOccurred())
+	g.Expect(said).To(ContainSubstring("instances of a cloud use bin: delete the clusters, and run: foocloud destroy\n"))
+	g.Expect(filepath.Join(folder, "bin/foo")).To(BeAnExistingFile())
+	remove(t, filepath.Join(root, "proc/7"))
+	said, err = clean()
+	g.Expect(err).NotTo(HaveOccurred(), said)
+	g.Expect(filepath.Join(folder, "bin")).NotTo(BeADirectory())
 }

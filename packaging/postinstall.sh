@@ -15,3 +15,4 @@ if [ -d /run/systemd/system ]; then
 	# Instances and load balancers outlive it.
 	systemctl try-restart foocloud.service
 fi
+$lib/unused.sh

@@ -5,8 +5,8 @@ case ${1:-} in
 remove | 0) ;;
 *) exit 0 ;; # running instances keep the system that they were created with
 esac
-# Each instance has its own mounts.
-if grep -qsF /usr/lib/foo/systems/ /proc/[0-9]*/mounts; then
+# Each instance has its own mounts, whose layers have other names if it has a user namespace.
+if grep -qsF -e /usr/lib/foo/systems/ -e /layers/0: /proc/[0-9]*/mounts; then
 	echo "instances of a cloud use /usr/lib/foo: delete the clusters, and run: foocloud destroy" >&2
 	exit 1
 fi
@@ -22,5 +22,7 @@ fi
 if [ -d /run/systemd/system ]; then
 	systemctl disable --now foocloud.service
 fi
-# The link comes first: postinstall.sh puts everything back if it is gone.
-rm -rf /usr/lib/foo/system /usr/lib/foo/systems /usr/lib/foo/kubernetes /usr/lib/foo/.new
+# postinstall.sh puts everything back if the link is gone, and then finds no part of it.
+rm -rf /usr/lib/foo/system /usr/lib/foo/.new
+[ ! -d /usr/lib/foo/systems ] || mv /usr/lib/foo/systems /usr/lib/foo/.new
+rm -rf /usr/lib/foo/.new /usr/lib/foo/kubernetes
