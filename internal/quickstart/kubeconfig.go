@@ -4,6 +4,7 @@
 package quickstart
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -127,24 +128,30 @@ func missing(path string) []string {
 	}
 }
 
-// change changes the user's kubeconfig, after other programs that are changing it. With sudo, files and
-// folders that did not exist belong to the user who ran it, who could not read them otherwise.
-func change(files clientcmd.ConfigAccess, edit func(*clientcmdapi.Config)) error {
+// change changes the user's kubeconfig, after other programs that are changing it. edit gets the content of
+// each file. With sudo, files and folders that did not exist belong to the user who ran it, who could not
+// read them otherwise.
+func change(files clientcmd.ConfigAccess, edit func(all map[string]*clientcmdapi.Config)) error {
 	created := missing(files.GetDefaultFilename())
-	unlock, err := lockFiles(files.GetLoadingPrecedence())
+	paths := files.GetLoadingPrecedence()
+	unlock, err := lockFiles(paths)
 	if err != nil {
 		return fmt.Errorf("lock your kubeconfig: %w", err)
 	}
 	defer unlock()
-	config, err := files.GetStartingConfig()
+	all, before, err := readKubeconfigs(paths)
 	if err != nil {
 		return fmt.Errorf("read your kubeconfig: %w", err)
 	}
-	edit(config)
-	// It would lock the files only now, and undo what others have written since they were read.
-	clientcmd.UseModifyConfigLock = false
-	if err := clientcmd.ModifyConfig(files, *config, false); err != nil {
-		return fmt.Errorf("write your kubeconfig: %w", err)
+	edit(all)
+	for path, config := range all {
+		content, err := clientcmd.Write(*config)
+		if err == nil && !bytes.Equal(content, before[path]) {
+			err = replaceKubeconfig(path, content)
+		}
+		if err != nil {
+			return fmt.Errorf("write your kubeconfig: %w", err)
+		}
 	}
 	uid, gid, ok := sudoer()
 	if !ok {
@@ -205,33 +212,36 @@ func mergeKubeconfig(files clientcmd.ConfigAccess, name string, content []byte) 
 	if !ok || from.Clusters[current.Cluster] == nil || from.AuthInfos[current.AuthInfo] == nil {
 		return fmt.Errorf("kubeconfig of %s: its current context %q is not complete", name, from.CurrentContext)
 	}
-	return change(files, func(config *clientcmdapi.Config) {
-		server, user := *from.Clusters[current.Cluster], *from.AuthInfos[current.AuthInfo]
-		entry := clientcmdapi.Context{Cluster: name, AuthInfo: name}
-		// An entry that exists already stays in its file.
-		server.LocationOfOrigin, user.LocationOfOrigin = "", ""
-		if before := config.Clusters[name]; before != nil {
-			server.LocationOfOrigin = before.LocationOfOrigin
+	return change(files, func(all map[string]*clientcmdapi.Config) {
+		first := files.GetDefaultFilename()
+		file := first
+		for _, path := range slices.Backward(files.GetLoadingPrecedence()) {
+			if all[path].Contexts[name] != nil { // a cluster that is known already stays in its file
+				file = path
+			}
+			forget(all[path], name)
 		}
-		if before := config.AuthInfos[name]; before != nil {
-			user.LocationOfOrigin = before.LocationOfOrigin
-		}
-		if before := config.Contexts[name]; before != nil {
-			entry.LocationOfOrigin = before.LocationOfOrigin
-		}
-		config.Clusters[name], config.AuthInfos[name], config.Contexts[name] = &server, &user, &entry
-		config.CurrentContext = name
+		config := all[file]
+		config.Clusters[name], config.AuthInfos[name] = from.Clusters[current.Cluster], from.AuthInfos[current.AuthInfo]
+		config.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: name}
+		all[first].CurrentContext = name
 	})
 }
 
 // forgetKubeconfig removes what mergeKubeconfig has added under this name.
 func forgetKubeconfig(files clientcmd.ConfigAccess, name string) error {
-	return change(files, func(config *clientcmdapi.Config) {
-		delete(config.Clusters, name)
-		delete(config.AuthInfos, name)
-		delete(config.Contexts, name)
-		if config.CurrentContext == name {
-			config.CurrentContext = ""
+	return change(files, func(all map[string]*clientcmdapi.Config) {
+		for _, config := range all {
+			forget(config, name)
 		}
 	})
+}
+
+func forget(config *clientcmdapi.Config, name string) {
+	delete(config.Clusters, name)
+	delete(config.AuthInfos, name)
+	delete(config.Contexts, name)
+	if config.CurrentContext == name {
+		config.CurrentContext = ""
+	}
 }

@@ -84,6 +84,39 @@ func TestKubeconfigOfTheUsersChoice(t *testing.T) {
 	g.Expect(mergeKubeconfig(KubeconfigFiles(chosen), "foo-demo", []byte("{}"))).To(MatchError(ContainSubstring("not complete")))
 }
 
+// Whoever reads a kubeconfig while it is changed gets the old content or the new.
+func TestKubeconfigIsReplaced(t *testing.T) {
+	g := NewWithT(t)
+	home := t.TempDir()
+	first, link, target := filepath.Join(home, "first"), filepath.Join(home, "link"), filepath.Join(home, "target")
+	t.Setenv("KUBECONFIG", first+":"+link)
+	g.Expect(os.WriteFile(first, nil, 0o600)).To(Succeed())
+	g.Expect(os.Symlink("target", link)).To(Succeed())
+	own := administrator(t, "https://own")
+	g.Expect(os.WriteFile(target, own, 0o640)).To(Succeed())
+	g.Expect(os.Chmod(target, 0o640)).To(Succeed())
+	before, err := os.Open(target)
+	g.Expect(err).NotTo(HaveOccurred())
+	defer func() { _ = before.Close() }()
+
+	g.Expect(mergeKubeconfig(KubeconfigFiles(link), "foo-demo", administrator(t, "https://a"))).To(Succeed())
+	g.Expect(io.ReadAll(before)).To(Equal(own))
+	g.Expect(os.Readlink(link)).To(Equal("target"))
+	info, err := os.Stat(target)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(info.Mode().Perm()).To(BeEquivalentTo(0o640))
+
+	g.Expect(mergeKubeconfig(KubeconfigFiles(""), "foo-demo", administrator(t, "https://b"))).To(Succeed())
+	merged, err := clientcmd.LoadFromFile(target)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(merged.Clusters["foo-demo"].Server).To(Equal("https://b"), "it stays in its file")
+	g.Expect(KubeconfigFiles("").GetStartingConfig()).To(HaveField("CurrentContext", "foo-demo"))
+
+	g.Expect(forgetKubeconfig(KubeconfigFiles(""), "foo-demo")).To(Succeed())
+	g.Expect(KubeconfigFiles("").GetStartingConfig()).To(And(HaveField("CurrentContext", BeEmpty()), HaveField("Clusters", And(HaveLen(1), HaveKey("demo")))))
+	g.Expect(os.ReadDir(home)).To(HaveLen(3), "nothing else is left")
+}
+
 // With sudo, the files belong to the user who ran it.
 func TestKubeconfigOfSudoer(t *testing.T) {
 	g := NewWithT(t)

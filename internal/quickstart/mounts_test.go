@@ -1,0 +1,82 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package quickstart
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"golang.org/x/sys/unix"
+)
+
+// withOwnMounts runs the test again, in a process whose mounts nobody else sees. It reports whether
+// this is that process.
+func withOwnMounts(t *testing.T) bool {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can mount")
+	}
+	const variable = "FOO_TEST_OWN_MOUNTS"
+	if os.Getenv(variable) != "" {
+		return true
+	}
+	command := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
+	command.Env, command.SysProcAttr = append(os.Environ(), variable+"=1"), &syscall.SysProcAttr{Unshareflags: unix.CLONE_NEWNS}
+	output, err := command.CombinedOutput()
+	NewWithT(t).Expect(err).NotTo(HaveOccurred(), string(output))
+	return false
+}
+
+// mountDisk mounts a small disk at a new folder.
+func mountDisk(t *testing.T, size string) string {
+	t.Helper()
+	g := NewWithT(t)
+	folder := t.TempDir()
+	g.Expect(unix.Mount("tmpfs", folder, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "size="+size)).To(Succeed())
+	t.Cleanup(func() { g.Expect(unix.Unmount(folder, 0)).To(Succeed()) })
+	return folder
+}
+
+// fill fills the disk of a folder.
+func fill(t *testing.T, folder string) {
+	t.Helper()
+	NewWithT(t).Expect(os.WriteFile(filepath.Join(folder, "large"), make([]byte, 1<<20), 0o600)).To(MatchError(unix.ENOSPC))
+}
+
+// A full disk costs the user nothing.
+func TestFullDiskKeepsTheUsersKubeconfig(t *testing.T) {
+	if !withOwnMounts(t) {
+		return
+	}
+	g := NewWithT(t)
+	folder := mountDisk(t, "16k")
+	file := filepath.Join(folder, "config")
+	before := administrator(t, "https://"+strings.Repeat("a", 3600)) // another entry needs another page
+	g.Expect(os.WriteFile(file, before, 0o600)).To(Succeed())
+	fill(t, folder)
+	g.Expect(mergeKubeconfig(KubeconfigFiles(file), "foo-demo", administrator(t, "https://a"))).To(MatchError(unix.ENOSPC))
+	g.Expect(os.ReadFile(file)).To(Equal(before))
+	g.Expect(os.ReadDir(folder)).To(HaveLen(2), "nothing else is left")
+}
+
+// A file that a container mounts by itself cannot be replaced.
+func TestMountedKubeconfig(t *testing.T) {
+	if !withOwnMounts(t) {
+		return
+	}
+	g := NewWithT(t)
+	outside, inside := filepath.Join(t.TempDir(), "config"), filepath.Join(t.TempDir(), "config")
+	g.Expect(errors.Join(os.WriteFile(outside, nil, 0o600), os.WriteFile(inside, nil, 0o600))).To(Succeed())
+	g.Expect(unix.Mount(outside, inside, "", unix.MS_BIND, "")).To(Succeed())
+	t.Cleanup(func() { g.Expect(unix.Unmount(inside, 0)).To(Succeed()) })
+	g.Expect(mergeKubeconfig(KubeconfigFiles(inside), "foo-demo", administrator(t, "https://a"))).To(Succeed())
+	g.Expect(os.ReadFile(outside)).To(ContainSubstring("foo-demo"))
+	g.Expect(os.ReadDir(filepath.Dir(inside))).To(HaveLen(1), "nothing else is left")
+}
