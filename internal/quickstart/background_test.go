@@ -77,6 +77,37 @@ func TestStopDeletesNoClusters(t *testing.T) {
 	g.Expect(Stop(t.Context(), config)).To(And(Satisfy(IsInvalid), MatchError(ContainSubstring("run: foo quickstart delete --state-dir="+config.StateDir))))
 }
 
+// A machine that shuts down ends what is up in the background with a signal.
+func TestWhatIsUpInTheBackgroundIsKept(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can stop a management cluster")
+	}
+	g := NewWithT(t)
+	config := validConfig(filepath.Join(t.TempDir(), "state"))
+	config.Background = true
+	state, err := openState(config)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(os.Mkdir(config.cloudDir(), 0o700)).To(Succeed())
+	running, end := signal.NotifyContext(t.Context(), unix.SIGTERM)
+	defer end()
+	var out bytes.Buffer
+	say := newPrinter(&out)
+	ended := make(chan error, 1)
+	go func() {
+		err := state.stay(running, say)
+		ended <- errors.Join(err, state.leave(t.Context(), say, succeeded))
+		state.close()
+	}()
+	g.Expect(config.waitUp(t.Context(), nil, func() {})).To(Succeed())
+	g.Expect(Stop(t.Context(), config)).To(Succeed(), "nothing is lost")
+	g.Eventually(ended, time.Minute).Should(Receive(Not(HaveOccurred())))
+	g.Expect(config.kept()).To(BeTrue())
+	g.Expect(out.String()).To(ContainSubstring("Continue with: foo start --state-dir=" + config.StateDir))
+
+	config.Resume = true
+	g.Expect(checkState(config)).To(Succeed())
+}
+
 func TestWhatAStartInTheBackgroundLeftIsNoState(t *testing.T) {
 	g := NewWithT(t)
 	config := validConfig(t.TempDir())
@@ -231,7 +262,7 @@ func TestInterruptedStart(t *testing.T) {
 	g.Expect(os.ReadDir(config.StateDir)).To(BeEmpty())
 
 	begin()
-	g.Expect(config.up(ctx, io.Discard)).NotTo(Succeed())
+	g.Expect(config.start(ctx, io.Discard)).NotTo(Succeed())
 	g.Expect(config.kept()).To(BeTrue())
 }
 

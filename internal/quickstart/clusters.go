@@ -34,28 +34,11 @@ func Up(ctx context.Context, config Config, out io.Writer) error {
 	if err := config.validate(); err != nil {
 		return err
 	}
-	err := config.exclusively(ctx, out, func() error { return config.up(ctx, out) })
+	err := config.exclusively(ctx, out, func() error { return config.start(ctx, out) })
 	if !config.kept() { // an interrupted first start leaves nothing
 		return err
 	}
 	return orContinue(ctx, err, config.startCommand())
-}
-
-// up does what Up does. If the user interrupts the first start, it leaves nothing.
-func (c Config) up(ctx context.Context, out io.Writer) error {
-	fresh := !c.kept()
-	err := c.start(ctx, out)
-	if err == nil || ctx.Err() == nil || !fresh || isLeft(err) {
-		return err
-	}
-	left := c.abandon(ctx)
-	if isLeft(left) {
-		return left
-	}
-	if left != nil {
-		_, _ = fmt.Fprintln(out, left)
-	}
-	return err
 }
 
 // abandon removes what a first start has left. It is called after ctx has ended.
@@ -72,6 +55,7 @@ func (c Config) abandon(ctx context.Context) error {
 	return err
 }
 
+// start does what Up does.
 func (c Config) start(ctx context.Context, out io.Writer) error {
 	config := c
 	pid, err := config.owner()
@@ -181,7 +165,7 @@ func CreateCluster(ctx context.Context, config Config, out io.Writer) error {
 	var coming *follower
 	// Once the cluster exists, no other command removes its management cluster.
 	err := config.exclusively(ctx, out, func() (err error) {
-		if err := config.up(ctx, out); err != nil {
+		if err := config.start(ctx, out); err != nil {
 			return err
 		}
 		go say.repeatWaiting(talking)
@@ -382,10 +366,22 @@ func IsMissing(err error) bool {
 }
 
 // Detach runs a quickstart with these arguments in the background, and returns once its cluster is
-// available.
+// available. If the user interrupts the first start, it leaves nothing, unless Keep is set.
 func Detach(ctx context.Context, config Config, arguments []string, out io.Writer) error {
 	if err := config.check(ctx); err != nil {
 		return err
 	}
-	return startInBackground(ctx, config, arguments, out)
+	fresh := !config.kept()
+	err := startInBackground(ctx, config, arguments, out)
+	if err == nil || ctx.Err() == nil || !fresh || config.Keep || isLeft(err) {
+		return err
+	}
+	left := config.abandon(ctx)
+	if isLeft(left) {
+		return left
+	}
+	if left != nil {
+		_, _ = fmt.Fprintln(out, left)
+	}
+	return err
 }

@@ -36,6 +36,7 @@ func Run(ctx context.Context, config Config, out io.Writer) error {
 	if err := config.check(ctx); err != nil {
 		return err
 	}
+	config.Keep = config.Keep || config.Background && config.Resume // see stay
 	state, err := openState(config)
 	if err != nil {
 		return err
@@ -50,7 +51,7 @@ func Run(ctx context.Context, config Config, out io.Writer) error {
 	// Whatever the caller prints starts on an empty line.
 	defer say.end()
 	defer hush()
-	runErr := work(ctx, config, sup, say)
+	runErr := work(ctx, state, sup, say)
 	end := succeeded
 	if runErr != nil && ctx.Err() == nil {
 		end = failed
@@ -93,7 +94,8 @@ func (c Config) check(ctx context.Context) error {
 }
 
 // work is everything between the checks and the teardown.
-func work(ctx context.Context, config Config, sup *supervisor.Supervisor, say *printer) error {
+func work(ctx context.Context, state *state, sup *supervisor.Supervisor, say *printer) error {
+	config := state.config
 	starting, cancel := context.WithTimeoutCause(ctx, config.Timeout, fmt.Errorf("not all programs are up after %s", config.Timeout))
 	defer cancel()
 	cluster, err := startPrograms(starting, config, sup, say)
@@ -105,9 +107,21 @@ func work(ctx context.Context, config Config, sup *supervisor.Supervisor, say *p
 			return err
 		}
 	}
+	return state.stay(ctx, say)
+}
+
+// stay tells other commands that everything is up, and returns when ctx ends. What is up in the background
+// is kept, because a machine that shuts down sends the same signal as a user: foo quickstart delete deletes it.
+func (s *state) stay(ctx context.Context, say *printer) error {
+	config := s.config
+	config.Keep = config.Keep || config.Background
+	if err := writeSettings(config); err != nil {
+		return err
+	}
 	if err := writeEnvironment(config); err != nil {
 		return err
 	}
+	s.config = config
 	if config.Exit {
 		return nil
 	}

@@ -90,6 +90,15 @@ func (c *Config) recall(kept settings, given func(flag string) bool) {
 	}
 }
 
+// writeSettings writes the settings into the state folder.
+func writeSettings(config Config) error {
+	content, err := json.MarshalIndent(config.settings(), "", "  ")
+	if err != nil {
+		return err
+	}
+	return replaceFile(filepath.Join(config.StateDir, marker), append(content, '\n'))
+}
+
 // readSettings reads the settings of a state folder.
 func readSettings(dir string) (settings, error) {
 	var kept settings

@@ -5,7 +5,6 @@ package quickstart
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -84,11 +83,7 @@ func (s *state) prepare() error {
 			return err
 		}
 	}
-	content, err := json.MarshalIndent(config.settings(), "", "  ")
-	if err != nil {
-		return err
-	}
-	return replaceFile(filepath.Join(config.StateDir, marker), append(content, '\n'))
+	return writeSettings(config)
 }
 
 // unfinished ends the name of a file that is being written.
@@ -219,6 +214,9 @@ func (s *state) removeAllBut(names ...string) error {
 // leave keeps or removes the state folder, as the user chose, after all programs have stopped.
 func (s *state) leave(ctx context.Context, say *printer, outcome outcome) error {
 	switch {
+	case s.config.Keep && s.config.Background:
+		say.note("Kept %s. Continue with: %s", s.config.StateDir, s.config.startCommand())
+		return nil
 	case s.config.Keep:
 		say.note("Kept %s. Continue with: %s quickstart --resume --keep --state-dir %s", s.config.StateDir, s.config.program("foo"), s.config.StateDir)
 		return nil

@@ -11,7 +11,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
+	"syscall"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -300,7 +302,7 @@ var _ = Describe("A management cluster with Pods that is interrupted while clust
 		}
 		began := start(quickstart("--management", "--keep", "--bridge="+quickstartBridge, "--network="+quickstartNetwork,
 			"--kubernetes-version="+currentVersion, "--timeout="+clusterUp.String()))
-		DeferCleanup(func(ctx SpecContext) { output(command(ctx, "foo", "quickstart", "delete", "--state-dir="+state)) }, NodeTimeout(clusterGone))
+		DeferCleanup(func(ctx SpecContext) { end(command(ctx, "foo", "quickstart", "delete", "--state-dir="+state)) }, NodeTimeout(clusterGone))
 		Eventually(ctx, began.said).WithTimeout(2 * clusterUp).Should(gbytes.Say(`Installing provider="bootstrap-kubeadm"`))
 		Expect(began.interrupt(ctx)).To(Equal(exitInterrupted))
 		Expect(began.said).To(gbytes.Say("Continue with: .* --resume --keep"))
@@ -310,8 +312,28 @@ var _ = Describe("A management cluster with Pods that is interrupted while clust
 		m := &management{state: state, bridge: quickstartBridge, env: readEnv(filepath.Join(state, "env"))}
 		m.hosted().deploymentsAvailable(ctx)
 
-		By("not deleting it when it should be stopped")
-		expectOneLine(end(command(ctx, "foo", "stop", "--state-dir="+state)), exitInvalid, "foo quickstart delete --state-dir="+state)
 		expectOneLine(end(quickstart("--management")), exitInvalid, "another quickstart is running on it")
-	}, NodeTimeout(5*clusterUp))
+
+		By("ending it as a machine does that shuts down")
+		lock, err := os.ReadFile(filepath.Join(state, "lock"))
+		Expect(err).NotTo(HaveOccurred())
+		pid, err := strconv.Atoi(strings.TrimSpace(string(lock)))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(syscall.Kill(pid, syscall.SIGTERM)).To(Succeed())
+		Eventually(func() string { return end(command(ctx, "foo", "get", "clusters", "--state-dir="+state)).stderr }).
+			WithContext(ctx).WithTimeout(clusterGone).Should(ContainSubstring("start it with: foo quickstart --resume"))
+		Expect(machinesOf(state)).NotTo(BeEmpty())
+
+		By("continuing with it")
+		output(quickstart("--resume", "--detach", "--kubernetes-version="+currentVersion, "--timeout="+clusterUp.String()))
+		m.hosted().deploymentsAvailable(ctx)
+
+		By("stopping and deleting it")
+		output(command(ctx, "foo", "stop", "--state-dir="+state))
+		Expect(machinesOf(state)).NotTo(BeEmpty())
+		output(command(ctx, "foo", "quickstart", "delete", "--state-dir="+state))
+		Expect(leftovers(state)).To(BeEmpty())
+		Expect(hasBridge(quickstartBridge)).To(BeFalse(), "the bridge is left")
+		Expect(state).NotTo(BeAnExistingFile(), "the state folder is left")
+	}, NodeTimeout(6*clusterUp))
 })
