@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -171,11 +172,15 @@ An interrupted command can be repeated.`,
 // removed from the user's kubeconfig.
 func deleteCluster(ctx context.Context, config quickstart.Config, files clientcmd.ConfigAccess, out io.Writer) error {
 	err := quickstart.DeleteCluster(ctx, config, out)
-	if quickstart.IsMissing(err) && quickstart.InKubeconfig(config, files) {
-		_, _ = fmt.Fprintf(out, "Cluster %s was already deleted.\n", config.ClusterName)
-		return nil
+	if !quickstart.IsMissing(err) {
+		return err
 	}
-	return err
+	known, elsewhere := quickstart.InKubeconfig(config, files)
+	if !known {
+		return cmp.Or(elsewhere, err)
+	}
+	_, _ = fmt.Fprintf(out, "Cluster %s was already deleted.\n", config.ClusterName)
+	return nil
 }
 
 // removeUnused removes the management cluster if it has no clusters.

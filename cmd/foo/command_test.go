@@ -16,6 +16,7 @@ import (
 
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/utils/ptr"
@@ -176,8 +177,33 @@ func TestRepeatedDeletion(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(left.Contexts).To(And(HaveLen(1), HaveKey("foo-other")))
 	g.Expect(state).NotTo(BeADirectory())
+	g.Expect(said).NotTo(ContainSubstring("management cluster"), "there was none")
 	_, err = remove()
 	g.Expect(err).To(MatchError(ContainSubstring("does not exist")))
+}
+
+// A cluster in another state folder is not taken for one that has been deleted.
+func TestDeletionInTheWrongFolder(t *testing.T) {
+	g := NewWithT(t)
+	if os.Geteuid() != 0 {
+		t.Skip("only root can delete clusters")
+	}
+	file := filepath.Join(t.TempDir(), "config")
+	config := clientcmdapi.NewConfig()
+	config.Contexts["foo-demo"] = &clientcmdapi.Context{Cluster: "foo-demo", AuthInfo: "foo-demo", Extensions: map[string]runtime.Object{
+		"foo": &runtime.Unknown{Raw: []byte(`{"stateDir": "/srv/foo"}`), ContentType: runtime.ContentTypeJSON},
+	}}
+	g.Expect(clientcmd.WriteToFile(*config, file)).To(Succeed())
+	before, err := os.ReadFile(file)
+	g.Expect(err).NotTo(HaveOccurred())
+	var said bytes.Buffer
+	root := newCommand()
+	root.SetOut(&said)
+	root.SetErr(&said)
+	root.SetArgs([]string{"delete", "cluster", "demo", "--kubeconfig=" + file, "--state-dir=" + filepath.Join(t.TempDir(), "state")})
+	g.Expect(report(root, root.ExecuteContext(t.Context()))).To(Equal(cli.ExitInvalid))
+	g.Expect(said.String()).To(HaveSuffix("; delete it with: foo delete cluster demo --state-dir=/srv/foo\n"))
+	g.Expect(os.ReadFile(file)).To(Equal(before))
 }
 
 // Once something has been done, the exit code does not say that nothing was.

@@ -17,6 +17,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/cluster-api/util/kubeconfig"
@@ -44,21 +45,30 @@ func (c Config) key() client.ObjectKey {
 func AddKubeconfig(ctx context.Context, config Config, files clientcmd.ConfigAccess, out io.Writer) error {
 	content, err := Kubeconfig(ctx, config)
 	if err == nil {
-		err = config.exclusively(ctx, out, func() error { return mergeKubeconfig(files, config.Context(), content) })
+		err = config.exclusively(ctx, out, func() error { return mergeKubeconfig(files, config.Context(), config.StateDir, content) })
 	}
 	return orContinue(ctx, err, config.Command("kubeconfig"))
 }
 
-// RemoveKubeconfig removes a cluster from the user's kubeconfig.
+// RemoveKubeconfig removes a cluster from the user's kubeconfig, unless the context belongs to a cluster
+// of the same name in another state folder.
 func RemoveKubeconfig(ctx context.Context, config Config, files clientcmd.ConfigAccess, out io.Writer) error {
-	err := config.exclusively(ctx, out, func() error { return forgetKubeconfig(files, config.Context()) })
+	err := config.exclusively(ctx, out, func() error { return forgetKubeconfig(files, config.Context(), config.StateDir) })
 	return orContinue(ctx, err, config.DeleteCommand())
 }
 
-// InKubeconfig reports whether the user's kubeconfig has a cluster.
-func InKubeconfig(config Config, files clientcmd.ConfigAccess) bool {
+// InKubeconfig reports whether the user's kubeconfig has a cluster. It returns an InvalidError if the
+// cluster is in another state folder.
+func InKubeconfig(config Config, files clientcmd.ConfigAccess) (bool, error) {
 	known, err := files.GetStartingConfig()
-	return err == nil && known.Contexts[config.Context()] != nil
+	if err != nil || known.Contexts[config.Context()] == nil {
+		return false, err
+	}
+	here := config.StateDir
+	if config.StateDir = folderOf(known.Contexts[config.Context()]); !isFolder(config.StateDir, here) {
+		return false, invalid("cluster %q is in %s, and not in %s; delete it with: %s", config.ClusterName, config.StateDir, here, config.DeleteCommand())
+	}
+	return true, nil
 }
 
 // Kubeconfig returns the kubeconfig of a cluster's administrator.
@@ -202,8 +212,8 @@ func lockOne(path string) error {
 }
 
 // mergeKubeconfig makes the cluster of a kubeconfig the current context of the user's kubeconfig,
-// under this name. Everything else in that stays as it is.
-func mergeKubeconfig(files clientcmd.ConfigAccess, name string, content []byte) error {
+// under this name, and notes its state folder. Everything else in that stays as it is.
+func mergeKubeconfig(files clientcmd.ConfigAccess, name, stateDir string, content []byte) error {
 	from, err := clientcmd.Load(content)
 	if err != nil {
 		return fmt.Errorf("kubeconfig of %s: %w", name, err)
@@ -211,6 +221,10 @@ func mergeKubeconfig(files clientcmd.ConfigAccess, name string, content []byte) 
 	current, ok := from.Contexts[from.CurrentContext]
 	if !ok || from.Clusters[current.Cluster] == nil || from.AuthInfos[current.AuthInfo] == nil {
 		return fmt.Errorf("kubeconfig of %s: its current context %q is not complete", name, from.CurrentContext)
+	}
+	where, err := noteFolder(stateDir)
+	if err != nil {
+		return err
 	}
 	return change(files, func(all map[string]*clientcmdapi.Config) {
 		first := files.GetDefaultFilename()
@@ -223,16 +237,18 @@ func mergeKubeconfig(files clientcmd.ConfigAccess, name string, content []byte) 
 		}
 		config := all[file]
 		config.Clusters[name], config.AuthInfos[name] = from.Clusters[current.Cluster], from.AuthInfos[current.AuthInfo]
-		config.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: name}
+		config.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: name, Extensions: map[string]runtime.Object{extension: where}}
 		all[first].CurrentContext = name
 	})
 }
 
-// forgetKubeconfig removes what mergeKubeconfig has added under this name.
-func forgetKubeconfig(files clientcmd.ConfigAccess, name string) error {
+// forgetKubeconfig removes what mergeKubeconfig has added under this name for this state folder.
+func forgetKubeconfig(files clientcmd.ConfigAccess, name, stateDir string) error {
 	return change(files, func(all map[string]*clientcmdapi.Config) {
 		for _, config := range all {
-			forget(config, name)
+			if isFolder(folderOf(config.Contexts[name]), stateDir) {
+				forget(config, name)
+			}
 		}
 	})
 }

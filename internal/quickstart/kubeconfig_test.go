@@ -45,9 +45,9 @@ users: [{name: own, user: {token: secret}}]
 current-context: own
 `
 	g.Expect(os.WriteFile(first, []byte(own), 0o600)).To(Succeed())
-	g.Expect(mergeKubeconfig(KubeconfigFiles(""), "foo-demo", administrator(t, "https://10.77.0.3:6443"))).To(Succeed())
-	g.Expect(mergeKubeconfig(KubeconfigFiles(""), "foo-other", administrator(t, "https://10.77.0.4:6443"))).To(Succeed())
-	g.Expect(mergeKubeconfig(KubeconfigFiles(""), "foo-demo", administrator(t, "https://10.77.0.5:6443"))).To(Succeed(), "a cluster of the same name replaces it")
+	g.Expect(mergeKubeconfig(KubeconfigFiles(""), "foo-demo", DefaultStateDir, administrator(t, "https://10.77.0.3:6443"))).To(Succeed())
+	g.Expect(mergeKubeconfig(KubeconfigFiles(""), "foo-other", DefaultStateDir, administrator(t, "https://10.77.0.4:6443"))).To(Succeed())
+	g.Expect(mergeKubeconfig(KubeconfigFiles(""), "foo-demo", DefaultStateDir, administrator(t, "https://10.77.0.5:6443"))).To(Succeed(), "a cluster of the same name replaces it")
 
 	merged, err := KubeconfigFiles("").GetStartingConfig()
 	g.Expect(err).NotTo(HaveOccurred())
@@ -64,8 +64,9 @@ current-context: own
 		}
 	}
 
-	g.Expect(forgetKubeconfig(KubeconfigFiles(""), "foo-demo")).To(Succeed())
-	g.Expect(forgetKubeconfig(KubeconfigFiles(""), "foo-demo")).To(Succeed(), "nothing is left to forget")
+	g.Expect(forgetKubeconfig(KubeconfigFiles(""), "foo-demo", DefaultStateDir)).To(Succeed())
+	g.Expect(forgetKubeconfig(KubeconfigFiles(""), "foo-demo", DefaultStateDir)).To(Succeed(), "nothing is left to forget")
+	g.Expect(forgetKubeconfig(KubeconfigFiles(""), "foo-other", "/srv/foo")).To(Succeed(), "it is in another folder")
 	merged, err = KubeconfigFiles("").GetStartingConfig()
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(merged.Clusters).To(And(HaveLen(2), HaveKey("own"), HaveKey("foo-other")))
@@ -76,12 +77,12 @@ func TestKubeconfigOfTheUsersChoice(t *testing.T) {
 	g := NewWithT(t)
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "untouched"))
 	chosen := filepath.Join(t.TempDir(), "new", "config")
-	g.Expect(mergeKubeconfig(KubeconfigFiles(chosen), "foo-demo", administrator(t, "https://a"))).To(Succeed())
+	g.Expect(mergeKubeconfig(KubeconfigFiles(chosen), "foo-demo", DefaultStateDir, administrator(t, "https://a"))).To(Succeed())
 	g.Expect(os.Getenv("KUBECONFIG")).NotTo(BeAnExistingFile())
 	info, err := os.Stat(chosen)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(info.Mode().Perm()).To(BeEquivalentTo(0o600))
-	g.Expect(mergeKubeconfig(KubeconfigFiles(chosen), "foo-demo", []byte("{}"))).To(MatchError(ContainSubstring("not complete")))
+	g.Expect(mergeKubeconfig(KubeconfigFiles(chosen), "foo-demo", DefaultStateDir, []byte("{}"))).To(MatchError(ContainSubstring("not complete")))
 }
 
 // Whoever reads a kubeconfig while it is changed gets the old content or the new.
@@ -99,20 +100,20 @@ func TestKubeconfigIsReplaced(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	defer func() { _ = before.Close() }()
 
-	g.Expect(mergeKubeconfig(KubeconfigFiles(link), "foo-demo", administrator(t, "https://a"))).To(Succeed())
+	g.Expect(mergeKubeconfig(KubeconfigFiles(link), "foo-demo", DefaultStateDir, administrator(t, "https://a"))).To(Succeed())
 	g.Expect(io.ReadAll(before)).To(Equal(own))
 	g.Expect(os.Readlink(link)).To(Equal("target"))
 	info, err := os.Stat(target)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(info.Mode().Perm()).To(BeEquivalentTo(0o640))
 
-	g.Expect(mergeKubeconfig(KubeconfigFiles(""), "foo-demo", administrator(t, "https://b"))).To(Succeed())
+	g.Expect(mergeKubeconfig(KubeconfigFiles(""), "foo-demo", DefaultStateDir, administrator(t, "https://b"))).To(Succeed())
 	merged, err := clientcmd.LoadFromFile(target)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(merged.Clusters["foo-demo"].Server).To(Equal("https://b"), "it stays in its file")
 	g.Expect(KubeconfigFiles("").GetStartingConfig()).To(HaveField("CurrentContext", "foo-demo"))
 
-	g.Expect(forgetKubeconfig(KubeconfigFiles(""), "foo-demo")).To(Succeed())
+	g.Expect(forgetKubeconfig(KubeconfigFiles(""), "foo-demo", DefaultStateDir)).To(Succeed())
 	g.Expect(KubeconfigFiles("").GetStartingConfig()).To(And(HaveField("CurrentContext", BeEmpty()), HaveField("Clusters", And(HaveLen(1), HaveKey("demo")))))
 	g.Expect(os.ReadDir(home)).To(HaveLen(3), "nothing else is left")
 }
@@ -128,8 +129,8 @@ func TestKubeconfigOfSudoer(t *testing.T) {
 	g.Expect(os.Chmod(home, 0o755)).To(Succeed())
 	files := kubeconfigFiles("", home)
 	file := filepath.Join(home, ".kube", "config")
-	g.Expect(mergeKubeconfig(files, "foo-demo", administrator(t, "https://10.77.0.3:6443"))).To(Succeed())
-	g.Expect(mergeKubeconfig(files, "foo-other", administrator(t, "https://10.77.0.4:6443"))).To(Succeed())
+	g.Expect(mergeKubeconfig(files, "foo-demo", DefaultStateDir, administrator(t, "https://10.77.0.3:6443"))).To(Succeed())
+	g.Expect(mergeKubeconfig(files, "foo-other", DefaultStateDir, administrator(t, "https://10.77.0.4:6443"))).To(Succeed())
 	merged, err := clientcmd.LoadFromFile(file)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(merged.Contexts).To(And(HaveKey("foo-demo"), HaveKey("foo-other")))
@@ -150,7 +151,7 @@ func TestKubeconfigOfSudoer(t *testing.T) {
 
 	given := filepath.Join(t.TempDir(), "given")
 	t.Setenv("KUBECONFIG", given)
-	g.Expect(mergeKubeconfig(kubeconfigFiles("", home), "foo-third", administrator(t, "https://10.77.0.5:6443"))).To(Succeed())
+	g.Expect(mergeKubeconfig(kubeconfigFiles("", home), "foo-third", DefaultStateDir, administrator(t, "https://10.77.0.5:6443"))).To(Succeed())
 	g.Expect(owner(given)).To(Equal(want))
 }
 
@@ -167,7 +168,7 @@ func TestLockedKubeconfig(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "config")
 	lock := file + ".lock"
 	g.Expect(os.WriteFile(lock, nil, 0o600)).To(Succeed())
-	err := mergeKubeconfig(KubeconfigFiles(file), "foo-demo", administrator(t, "https://a"))
+	err := mergeKubeconfig(KubeconfigFiles(file), "foo-demo", DefaultStateDir, administrator(t, "https://a"))
 	g.Expect(err).To(MatchError(And(ContainSubstring(lock), ContainSubstring("another program is changing it: if there is none, remove that file"))))
 	g.Expect(file).NotTo(BeAnExistingFile())
 
@@ -178,7 +179,9 @@ func TestLockedKubeconfig(t *testing.T) {
 		config.Clusters["other"] = &clientcmdapi.Cluster{Server: "https://other"}
 		return errors.Join(clientcmd.WriteToFile(*config, file), os.Remove(lock))
 	})
-	g.Eventually(func() error { return mergeKubeconfig(KubeconfigFiles(file), "foo-demo", administrator(t, "https://a")) }).Should(Succeed())
+	g.Eventually(func() error {
+		return mergeKubeconfig(KubeconfigFiles(file), "foo-demo", DefaultStateDir, administrator(t, "https://a"))
+	}).Should(Succeed())
 	g.Expect(other.Wait()).To(Succeed())
 	merged, err := clientcmd.LoadFromFile(file)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -196,7 +199,7 @@ func TestKubeconfigIsMergedByOneCommandAtATime(t *testing.T) {
 	for number := range count {
 		all.Go(func() error {
 			return config.exclusively(t.Context(), io.Discard, func() error {
-				return mergeKubeconfig(KubeconfigFiles(file), fmt.Sprintf("foo-%d", number), content)
+				return mergeKubeconfig(KubeconfigFiles(file), fmt.Sprintf("foo-%d", number), DefaultStateDir, content)
 			})
 		})
 	}

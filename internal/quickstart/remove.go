@@ -11,13 +11,13 @@ import (
 )
 
 // RemoveUnused removes the management cluster, as Remove does, if it has no clusters. It reports
-// whether it did, or whether there was none.
+// whether it did, or whether another command did meanwhile.
 func RemoveUnused(ctx context.Context, config Config, out io.Writer) (removed bool, err error) {
 	if os.Geteuid() != 0 {
 		return false, notRoot()
 	}
-	if _, err := os.Stat(config.StateDir); errors.Is(err, os.ErrNotExist) {
-		return true, nil
+	if none, err := config.removed(); none || err != nil {
+		return false, err
 	}
 	err = config.exclusively(ctx, out, func() error {
 		if removed, err = config.removed(); removed || err != nil {
