@@ -214,7 +214,9 @@ func newStopCommand() *cobra.Command {
 	config := newConfig()
 	command := &cobra.Command{
 		Use: "stop", Short: "Stop the management cluster; the clusters keep running", Example: "  foo stop", Args: cobra.NoArgs,
-		RunE: func(command *cobra.Command, _ []string) error { return quickstart.Stop(command.Context(), config) },
+		RunE: func(command *cobra.Command, _ []string) error {
+			return quickstart.Stop(command.Context(), config, command.OutOrStdout())
+		},
 	}
 	addStateFlag(command, &config)
 	return command

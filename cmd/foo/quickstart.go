@@ -152,7 +152,7 @@ func newQuickstartDeleteCommand() *cobra.Command {
 		Example: "  foo quickstart delete",
 		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			return quickstart.Remove(command.Context(), config)
+			return quickstart.Remove(command.Context(), config, command.OutOrStdout())
 		},
 	}
 	addStateFlag(command, &config)

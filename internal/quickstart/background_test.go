@@ -70,11 +70,11 @@ func TestStopDeletesNoClusters(t *testing.T) {
 	}
 	g := NewWithT(t)
 	config := validConfig(filepath.Join(t.TempDir(), "state"))
-	g.Expect(Stop(t.Context(), config)).To(Succeed(), "nothing runs")
+	g.Expect(Stop(t.Context(), config, io.Discard)).To(Succeed(), "nothing runs")
 	state, err := openState(config)
 	g.Expect(err).NotTo(HaveOccurred())
 	defer state.close()
-	g.Expect(Stop(t.Context(), config)).To(And(Satisfy(IsInvalid), MatchError(ContainSubstring("run: foo quickstart delete --state-dir="+config.StateDir))))
+	g.Expect(Stop(t.Context(), config, io.Discard)).To(And(Satisfy(IsInvalid), MatchError(ContainSubstring("run: foo quickstart delete --state-dir="+config.StateDir))))
 }
 
 // A machine that shuts down ends what is up in the background with a signal.
@@ -99,7 +99,7 @@ func TestWhatIsUpInTheBackgroundIsKept(t *testing.T) {
 		state.close()
 	}()
 	g.Expect(config.waitUp(t.Context(), nil, func() {})).To(Succeed())
-	g.Expect(Stop(t.Context(), config)).To(Succeed(), "nothing is lost")
+	g.Expect(Stop(t.Context(), config, io.Discard)).To(Succeed(), "nothing is lost")
 	g.Eventually(ended, time.Minute).Should(Receive(Not(HaveOccurred())))
 	g.Expect(config.kept()).To(BeTrue())
 	g.Expect(out.String()).To(ContainSubstring("Continue with: foo start --state-dir=" + config.StateDir))
@@ -319,7 +319,7 @@ func TestInterruptedCommands(t *testing.T) {
 	files := kubeconfigFiles(filepath.Join(t.TempDir(), "config"), "")
 	for command, run := range map[string]func() error{
 		"start":               func() error { return Up(ctx, config, io.Discard) },
-		"stop":                func() error { return Stop(ctx, config) },
+		"stop":                func() error { return Stop(ctx, config, io.Discard) },
 		"kubeconfig demo":     func() error { return AddKubeconfig(ctx, config, files, io.Discard) },
 		"delete cluster demo": func() error { return RemoveKubeconfig(ctx, config, files, io.Discard) },
 	} {
@@ -383,8 +383,26 @@ func TestDeletionEndsWithTheManagementCluster(t *testing.T) {
 	var out bytes.Buffer
 	g.Expect(config.deletedByOthers(t.Context(), newPrinter(&out))).To(MatchError("the management cluster was stopped; start it with: foo start --state-dir=" + config.StateDir))
 	g.Expect(os.RemoveAll(config.StateDir)).To(Succeed())
+	g.Expect(config.lost(t.Context(), &out)).To(MatchError(errDeleted))
 	g.Expect(config.deletedByOthers(t.Context(), newPrinter(&out))).To(Succeed())
 	g.Expect(out.String()).To(ContainSubstring("cluster demo is deleted\n"))
+}
+
+// Commands that stop or remove the management cluster wait for one that uses it.
+func TestStopAndRemovalWait(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can stop a management cluster")
+	}
+	for name, end := range map[string]func(context.Context, Config, io.Writer) error{"stop": Stop, "removal": Remove} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			config := validConfig(t.TempDir())
+			g.Expect(os.WriteFile(config.environmentFile(), nil, 0o600)).To(Succeed())
+			ctx, cancel := context.WithCancel(t.Context())
+			g.Expect(config.exclusively(ctx, io.Discard, func() error { return end(ctx, config, cancelling(cancel)) })).To(MatchError(HavePrefix("interrupted; ")))
+			g.Expect(config.environmentFile()).To(BeAnExistingFile())
+		})
+	}
 }
 
 // The programs run before the management cluster answers, and some while after.
@@ -408,6 +426,8 @@ func TestManagementClusterThatDoesNotAnswer(t *testing.T) {
 	_, err = ListClusters(t.Context(), config)
 	g.Expect(err).To(MatchError(errStarting))
 	g.Expect(DeleteCluster(t.Context(), config, io.Discard)).To(MatchError(errStarting))
+	_, err = config.begin(t.Context(), newPrinter(io.Discard))
+	g.Expect(err).To(MatchError(errStarting))
 }
 
 // The flags of the cloud do not change a management cluster that there is.

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
@@ -128,97 +127,32 @@ func (c Config) managementArguments() []string {
 
 // Stop ends the programs in the background. The clusters keep running, and Up continues with them. It
 // refuses to end a quickstart that would delete its clusters.
-func Stop(ctx context.Context, config Config) error {
+func Stop(ctx context.Context, config Config, out io.Writer) error {
 	if os.Geteuid() != 0 {
 		return notRoot()
 	}
-	pid, err := config.owner()
+	if none, err := config.removed(); none || err != nil {
+		return err
+	}
+	err := config.exclusively(ctx, out, func() error { return config.stop(ctx) })
+	return orContinue(ctx, err, config.here("foo stop"))
+}
+
+func (c Config) stop(ctx context.Context) error {
+	pid, err := c.owner()
 	if err != nil || pid == 0 {
 		return err
 	}
-	kept, err := readSettings(config.StateDir)
+	kept, err := readSettings(c.StateDir)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return errStarting
 	case err != nil:
 		return err
 	case !kept.Keep:
-		return invalid("the quick start in %s deletes its clusters when it ends; if you want that, run: foo quickstart delete --state-dir=%s", config.StateDir, config.StateDir)
+		return invalid("the quick start in %s deletes its clusters when it ends; if you want that, run: foo quickstart delete --state-dir=%s", c.StateDir, c.StateDir)
 	}
-	return orContinue(ctx, config.stopOwner(ctx), config.here("foo stop"))
-}
-
-// CreateCluster creates a cluster and returns once it is available. It starts the management
-// cluster first if that does not run.
-func CreateCluster(ctx context.Context, config Config, out io.Writer) error {
-	if err := config.validate(); err != nil {
-		return err
-	}
-	var wrong problems
-	config.checkVersion(&wrong)
-	if err := wrong.err(); err != nil {
-		return err
-	}
-	say := newPrinter(out)
-	talking, hush := context.WithCancel(ctx)
-	defer hush()
-	var coming *follower
-	// Once the cluster exists, no other command removes its management cluster.
-	err := config.exclusively(ctx, out, func() (err error) {
-		if err := config.start(ctx, out); err != nil {
-			return err
-		}
-		go say.repeatWaiting(talking)
-		coming, err = config.begin(talking, say)
-		return err
-	})
-	if coming == nil {
-		say.end()
-		return config.notBegun(ctx, err)
-	}
-	if err == nil {
-		err = coming.follow(talking)
-	}
-	hush()
-	say.end()
-	switch {
-	case err == nil || IsInvalid(err):
-		return err
-	case ctx.Err() != nil:
-		return fmt.Errorf("interrupted; to delete what was created, run: %s", config.DeleteCommand())
-	}
-	reported := explain(config, err, say)
-	reported.Advice += "; delete the cluster with: " + config.DeleteCommand()
-	return reported
-}
-
-// notBegun is the error for a cluster of which nothing has been created.
-func (c Config) notBegun(ctx context.Context, err error) error {
-	if ctx.Err() == nil || isLeft(err) {
-		return err
-	}
-	return fmt.Errorf("interrupted; cluster %s was not created", c.ClusterName)
-}
-
-// begin creates the objects of a new cluster, and returns what follows it until it is available. The
-// follower is nil if nothing has been created.
-func (c Config) begin(ctx context.Context, say *printer) (*follower, error) {
-	management, live, err := c.management()
-	if err != nil {
-		return nil, err
-	}
-	if err := c.refuseExisting(ctx, live); err != nil {
-		return nil, err
-	}
-	objects, err := renderTemplate(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	coming, err := newFollower(ctx, c, management, say)
-	if err != nil {
-		return nil, err
-	}
-	return coming, createObjects(ctx, c, live, objects, say)
+	return c.stopOwner(ctx)
 }
 
 // DeleteCommand is the command that deletes the cluster.
@@ -247,22 +181,6 @@ func (c Config) here(command string) string {
 		command += " --state-dir=" + c.StateDir
 	}
 	return command
-}
-
-// refuseExisting returns an InvalidError if there is a cluster with the name already.
-func (c Config) refuseExisting(ctx context.Context, live client.Client) error {
-	existing := &clusterv1.Cluster{}
-	err := live.Get(ctx, c.key(), existing)
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil
-	case err != nil:
-		return err
-	case !existing.DeletionTimestamp.IsZero():
-		return invalid("cluster %q is being deleted; try again once `foo get clusters` does not list it any more", c.ClusterName)
-	default:
-		return invalid("cluster %q already exists; choose another name, or delete it with: %s", c.ClusterName, c.DeleteCommand())
-	}
 }
 
 func invalid(format string, args ...any) error {

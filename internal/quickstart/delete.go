@@ -80,16 +80,29 @@ func (c Config) deleteCluster(ctx context.Context, management *rest.Config, say 
 // errStopped means that the management cluster stopped while a command used it.
 var errStopped = errors.New("the management cluster was stopped")
 
+// errDeleted means that a cluster was deleted while a command waited for it.
+var errDeleted = errors.New("another command has deleted the cluster")
+
 // deletedByOthers returns nil if other commands have removed the management cluster, which has no
 // clusters then.
 func (c Config) deletedByOthers(ctx context.Context, say *printer) error {
 	say.waitingFor("")
-	return c.exclusively(ctx, say.out, func() error {
-		removed, err := c.removed()
-		if err != nil || !removed {
-			return cmp.Or(err, fmt.Errorf("%w; start it with: %s", errStopped, c.startCommand()))
-		}
+	err := c.lost(ctx, say.out)
+	if errors.Is(err, errDeleted) {
 		say.done("cluster " + c.ClusterName + " is deleted")
 		return nil
+	}
+	return err
+}
+
+// lost returns the error of a command whose management cluster another command has stopped, or removed
+// with its clusters.
+func (c Config) lost(ctx context.Context, out io.Writer) error {
+	return c.exclusively(ctx, out, func() error {
+		removed, err := c.removed()
+		if err == nil && removed {
+			return errDeleted
+		}
+		return cmp.Or(err, fmt.Errorf("%w; start it with: %s", errStopped, c.startCommand()))
 	})
 }

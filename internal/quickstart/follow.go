@@ -50,6 +50,8 @@ type follower struct {
 	workload   *observer.Observer
 	began      time.Time
 	tracker    progress.Tracker
+	// seen means that the cluster existed.
+	seen bool
 }
 
 // newFollower starts to watch the objects of a cluster, which need not exist yet, until ctx ends. The
@@ -122,6 +124,11 @@ func (f *follower) look(ctx context.Context) (*objects, progress.Snapshot, error
 	if err != nil {
 		return nil, progress.Snapshot{}, err
 	}
+	exists := all.cluster.Name != ""
+	if f.seen && !exists || !all.cluster.DeletionTimestamp.IsZero() {
+		return nil, progress.Snapshot{}, errDeleted
+	}
+	f.seen = exists
 	nodes, err := workloadNodes(ctx, f.workload)
 	if err != nil {
 		return nil, progress.Snapshot{}, err

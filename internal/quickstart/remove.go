@@ -27,7 +27,7 @@ func RemoveUnused(ctx context.Context, config Config, out io.Writer) (removed bo
 		if err != nil || len(left.Items) > 0 {
 			return err
 		}
-		if err := Remove(ctx, config); err != nil {
+		if err := config.remove(ctx); err != nil {
 			return err
 		}
 		removed = true
@@ -47,18 +47,27 @@ func (c Config) removed() (bool, error) {
 
 // Remove ends the programs of a state folder if they run, and deletes everything that they and the
 // cloud have created, and the folder.
-func Remove(ctx context.Context, config Config) error {
+func Remove(ctx context.Context, config Config, out io.Writer) error {
 	if os.Geteuid() != 0 {
 		return notRoot()
 	}
-	err := config.remove(ctx)
+	err := config.exclusively(ctx, out, func() error { return config.remove(ctx) })
 	if err != nil && ctx.Err() != nil {
 		return config.leftBehind()
 	}
 	return err
 }
 
+// remove does what Remove does.
 func (c Config) remove(ctx context.Context) error {
+	err := c.stopAndDelete(ctx)
+	if err != nil && ctx.Err() != nil {
+		return c.leftBehind()
+	}
+	return err
+}
+
+func (c Config) stopAndDelete(ctx context.Context) error {
 	pid, err := c.owner()
 	if err != nil {
 		return err

@@ -209,6 +209,15 @@ var _ = Describe("The commands of foo", Ordered, Label("commands"), func() {
 		expectOneLine(end(u.create(ctx, "one")), exitInvalid, `cluster "one" exists`, "foo delete cluster one")
 	}, NodeTimeout(soon))
 
+	It("end when another command deletes what they create", func(ctx SpecContext) {
+		d := start(u.create(ctx, "three"))
+		Eventually(ctx, d.said).WithTimeout(clusterUp).Should(gbytes.Say("Creating cluster three"))
+		output(u.foo(ctx, "delete", "cluster", "three"))
+		Eventually(ctx, d.done).WithTimeout(soon).Should(BeClosed())
+		Expect(d.cmd.ProcessState.ExitCode()).To(Equal(exitFailed), string(d.said.Contents()))
+		Expect(string(d.said.Contents())).To(HaveSuffix("foo: another command has deleted the cluster\n"))
+	}, NodeTimeout(2*clusterUp))
+
 	It("refuse the name of a cluster that is being deleted, and continue an interrupted deletion", func(ctx SpecContext) {
 		hold := func(finalizers string) {
 			GinkgoHelper()

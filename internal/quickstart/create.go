@@ -1,0 +1,112 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package quickstart
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// CreateCluster creates a cluster and returns once it is available. It starts the management
+// cluster first if that does not run.
+func CreateCluster(ctx context.Context, config Config, out io.Writer) error {
+	if err := config.validate(); err != nil {
+		return err
+	}
+	var wrong problems
+	config.checkVersion(&wrong)
+	if err := wrong.err(); err != nil {
+		return err
+	}
+	say := newPrinter(out)
+	talking, hush := context.WithCancel(ctx)
+	defer hush()
+	running := talking
+	var coming *follower
+	// Other commands do not stop or remove the management cluster meanwhile.
+	err := config.exclusively(ctx, out, func() (err error) {
+		if err := config.start(ctx, out); err != nil {
+			return err
+		}
+		go say.repeatWaiting(talking)
+		running, _ = config.whileRunning(talking) // it ends with talking
+		coming, err = config.begin(running, say)
+		return err
+	})
+	if err == nil {
+		err = coming.follow(running)
+	}
+	hush()
+	say.end()
+	if coming == nil {
+		return config.notBegun(ctx, err)
+	}
+	return config.followed(ctx, err, say)
+}
+
+// followed explains why a cluster that has begun did not become available.
+func (c Config) followed(ctx context.Context, err error, say *printer) error {
+	switch {
+	case err == nil || IsInvalid(err) || errors.Is(err, errDeleted):
+		return err
+	case ctx.Err() != nil:
+		return fmt.Errorf("interrupted; delete what has been made with: %s", c.DeleteCommand())
+	case errors.Is(err, errStopped):
+		return c.lost(ctx, say.out)
+	}
+	reported := explain(c, err, say)
+	reported.Advice += "; delete the cluster with: " + c.DeleteCommand()
+	return reported
+}
+
+// notBegun is the error for a cluster of which nothing has been created.
+func (c Config) notBegun(ctx context.Context, err error) error {
+	if ctx.Err() == nil || isLeft(err) {
+		return err
+	}
+	return fmt.Errorf("interrupted; cluster %s was not created", c.ClusterName)
+}
+
+// begin creates the objects of a new cluster, and returns what follows it until it is available. The
+// follower is nil if nothing has been created.
+func (c Config) begin(ctx context.Context, say *printer) (*follower, error) {
+	management, live, err := c.management()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.refuseExisting(ctx, live); err != nil {
+		return nil, unanswered(err)
+	}
+	objects, err := renderTemplate(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	coming, err := newFollower(ctx, c, management, say)
+	if err != nil {
+		return nil, err
+	}
+	return coming, unanswered(createObjects(ctx, c, live, objects, say))
+}
+
+// refuseExisting returns an InvalidError if there is a cluster with the name already.
+func (c Config) refuseExisting(ctx context.Context, live client.Client) error {
+	existing := &clusterv1.Cluster{}
+	err := live.Get(ctx, c.key(), existing)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
+		return err
+	case !existing.DeletionTimestamp.IsZero():
+		return invalid("cluster %q is being deleted; try again once `foo get clusters` does not list it any more", c.ClusterName)
+	default:
+		return invalid("cluster %q exists; choose another name, or delete it with: %s", c.ClusterName, c.DeleteCommand())
+	}
+}
