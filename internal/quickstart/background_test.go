@@ -238,6 +238,17 @@ func TestOneCommandAtATime(t *testing.T) {
 	g.Expect(out.String()).To(Equal("Waiting for another command that uses " + config.StateDir + "\n"))
 }
 
+// Whoever waits for a folder that is not there would wait forever.
+func TestStateFolderOnADiskThatIsNotMounted(t *testing.T) {
+	g := NewWithT(t)
+	config := validConfig(filepath.Join(t.TempDir(), "state"))
+	g.Expect(os.Symlink("/nowhere/foo", config.StateDir)).To(Succeed())
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	g.Expect(config.exclusively(ctx, io.Discard, func() error { return nil })).To(And(Satisfy(IsInvalid),
+		MatchError("--state-dir "+config.StateDir+": mkdir "+config.StateDir+": file exists; create the folder, or mount its disk")))
+}
+
 // An interrupted first start leaves nothing; a later start keeps what there was.
 func TestInterruptedStart(t *testing.T) {
 	g := NewWithT(t)

@@ -128,8 +128,8 @@ func (c Config) managementArguments() []string {
 // Stop ends the programs in the background. The clusters keep running, and Up continues with them. It
 // refuses to end a quickstart that would delete its clusters.
 func Stop(ctx context.Context, config Config, out io.Writer) error {
-	if os.Geteuid() != 0 {
-		return notRoot()
+	if err := config.usable(); err != nil {
+		return err
 	}
 	if none, err := config.removed(); none || err != nil {
 		return err
@@ -204,8 +204,8 @@ func (c Config) management() (*rest.Config, client.Client, error) {
 // running returns a client of the management cluster, which must run. It returns nil if there is
 // none at all.
 func (c Config) running() (*rest.Config, client.Client, error) {
-	if os.Geteuid() != 0 {
-		return nil, nil, notRoot()
+	if err := c.usable(); err != nil {
+		return nil, nil, err
 	}
 	pid, err := c.owner()
 	if err != nil {

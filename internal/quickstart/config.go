@@ -126,14 +126,7 @@ func (c Config) Validate() error {
 	var wrong problems
 	c.validateCluster(&wrong)
 	c.validateNetwork(&wrong)
-	if !filepath.IsAbs(c.StateDir) || filepath.Clean(c.StateDir) == "/" {
-		wrong.add("--state-dir %q: must be the absolute path of a folder that only this quickstart uses", c.StateDir)
-	} else if !statePath.MatchString(c.StateDir) {
-		wrong.add("--state-dir %q: must have only letters, digits and the characters / . _ + -, so that shells can read the files in it", c.StateDir)
-	}
-	if length := len(c.cloudSocket()); length > maxSocketPath {
-		wrong.add("--state-dir %q is too long: the path of the socket in it would have %d bytes, at most %d are allowed", c.StateDir, length, maxSocketPath)
-	}
+	c.validateStateDir(&wrong)
 	c.validateProviders(&wrong)
 	c.validatePods(&wrong)
 	if c.Timeout <= 0 {
@@ -143,6 +136,27 @@ func (c Config) Validate() error {
 		wrong.add("--management-port %d: must be 1 to 65535, or 0 for any free port", c.ManagementPort)
 	}
 	return wrong.err()
+}
+
+// usable checks what all commands need.
+func (c Config) usable() error {
+	if os.Geteuid() != 0 {
+		return notRoot()
+	}
+	var wrong problems
+	c.validateStateDir(&wrong)
+	return wrong.err()
+}
+
+func (c Config) validateStateDir(wrong *problems) {
+	if !filepath.IsAbs(c.StateDir) || filepath.Clean(c.StateDir) == "/" {
+		wrong.add("--state-dir %q: want the absolute path of a folder that only this quickstart uses", c.StateDir)
+	} else if !statePath.MatchString(c.StateDir) {
+		wrong.add("--state-dir %q: want only letters, digits and the characters / . _ + -, so that shells can read the files in it", c.StateDir)
+	}
+	if length := len(c.cloudSocket()); length > maxSocketPath {
+		wrong.add("--state-dir %q is too long: the path of the socket in it would have %d bytes, at most %d are allowed", c.StateDir, length, maxSocketPath)
+	}
 }
 
 func (c Config) validateProviders(wrong *problems) {

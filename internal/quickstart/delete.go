@@ -18,8 +18,8 @@ import (
 
 // DeleteCluster deletes a cluster and returns once it is gone.
 func DeleteCluster(ctx context.Context, config Config, out io.Writer) error {
-	if os.Geteuid() != 0 {
-		return notRoot()
+	if err := config.usable(); err != nil {
+		return err
 	}
 	var management *rest.Config
 	// The management cluster is not starting or stopping then.

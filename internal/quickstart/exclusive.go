@@ -55,13 +55,15 @@ func (c Config) exclusively(ctx context.Context, out io.Writer, run func() error
 // lock. The folder itself is locked because a file in it would be left, or removed while others wait
 // for it.
 func (c Config) lockFolder() (*os.File, error) {
-	err := os.MkdirAll(c.StateDir, 0o700)
 	var folder *os.File
-	if err == nil {
-		folder, err = os.Open(c.StateDir)
-	}
-	if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrExist) { // another command has just removed it
-		return nil, nil
+	err := patiently(func() (err error) {
+		if err = os.MkdirAll(c.StateDir, 0o700); err == nil {
+			folder, err = os.Open(c.StateDir)
+		}
+		return err
+	}, os.ErrNotExist, os.ErrExist) // another command has just removed it
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrExist) {
+		return nil, invalid("--state-dir %s: %v; create the folder, or mount its disk", c.StateDir, err)
 	}
 	if err != nil {
 		return nil, err

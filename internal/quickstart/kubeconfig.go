@@ -198,13 +198,13 @@ func lockOne(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return err
 	}
-	err := patiently(os.ErrExist, func() error {
+	err := patiently(func() error {
 		file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL, 0)
 		if err != nil {
 			return err
 		}
 		return file.Close()
-	})
+	}, os.ErrExist)
 	if errors.Is(err, os.ErrExist) {
 		return fmt.Errorf("%w; another program is changing it: if there is none, remove that file", err)
 	}

@@ -13,8 +13,8 @@ import (
 // RemoveUnused removes the management cluster, as Remove does, if it has no clusters. It reports
 // whether it did, or whether another command did meanwhile.
 func RemoveUnused(ctx context.Context, config Config, out io.Writer) (removed bool, err error) {
-	if os.Geteuid() != 0 {
-		return false, notRoot()
+	if err := config.usable(); err != nil {
+		return false, err
 	}
 	if none, err := config.removed(); none || err != nil {
 		return false, err
@@ -48,8 +48,8 @@ func (c Config) removed() (bool, error) {
 // Remove ends the programs of a state folder if they run, and deletes everything that they and the
 // cloud have created, and the folder.
 func Remove(ctx context.Context, config Config, out io.Writer) error {
-	if os.Geteuid() != 0 {
-		return notRoot()
+	if err := config.usable(); err != nil {
+		return err
 	}
 	err := config.exclusively(ctx, out, func() error { return config.remove(ctx) })
 	if err != nil && ctx.Err() != nil {

@@ -134,7 +134,7 @@ func lockState(dir string) (*os.File, error) {
 		return nil, err
 	}
 	// Commands that look for the owner of the state folder hold the lock for a moment.
-	err = patiently(unix.EWOULDBLOCK, func() error { return unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) })
+	err = patiently(func() error { return unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) }, unix.EWOULDBLOCK)
 	if err != nil {
 		_ = lock.Close()
 		return nil, inUse(dir, 0)
@@ -162,12 +162,12 @@ func inUse(dir string, pid int) error {
 	return invalid("--state-dir %s: another quickstart is running on it%s; choose another folder, or end that one with: foo quickstart delete --state-dir=%s", dir, process, dir)
 }
 
-// patiently repeats an attempt that fails because something is busy for a moment.
-func patiently(busy error, try func() error) error {
+// patiently repeats an attempt that fails with one of these errors, which should pass in a moment.
+func patiently(try func() error, passing ...error) error {
 	var err error
 	_ = wait.ExponentialBackoff(wait.Backoff{Duration: lockPause, Steps: lockTries}, func() (bool, error) {
 		err = try()
-		return !errors.Is(err, busy), nil
+		return !slices.ContainsFunc(passing, func(one error) bool { return errors.Is(err, one) }), nil
 	})
 	return err
 }
