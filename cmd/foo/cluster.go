@@ -61,14 +61,13 @@ func addStateFlag(command *cobra.Command, config *quickstart.Config) {
 	command.Flags().StringVar(&config.StateDir, "state-dir", config.StateDir, "folder for all files, on ext4, xfs, btrfs or tmpfs")
 }
 
-func addKubeconfigFlag(command *cobra.Command, path *string) {
-	command.Flags().StringVar(path, "kubeconfig", "", "your kubeconfig (default: the files in KUBECONFIG, or ~/.kube/config of the user who runs sudo)")
+func addKubeconfigFlag(command *cobra.Command, config *quickstart.Config) {
+	command.Flags().StringVar(&config.Kubeconfig, "kubeconfig", "", "your kubeconfig (default: the files in KUBECONFIG, or ~/.kube/config of the user who runs sudo)")
 }
 
 func newCreateClusterCommand() *cobra.Command {
 	config := newConfig()
 	config.WorkerMachineCount = 1
-	var kubeconfig string
 	command := newClusterCommand(&cobra.Command{
 		Use: "cluster NAME", Short: "Create a cluster, and make it the current context of kubectl",
 		Long: `Create a cluster, and make it the current context of kubectl. The context's name is foo-NAME, or foo-NAME.NAMESPACE
@@ -80,7 +79,7 @@ background. Further clusters share it. They all keep running when this command h
   foo create cluster demo --control-plane-machine-count=3 --worker-machine-count=3`,
 	}, &config, func(ctx context.Context, out io.Writer) error {
 		began := time.Now()
-		files := quickstart.KubeconfigFiles(kubeconfig)
+		files := quickstart.KubeconfigFiles(config.Kubeconfig)
 		// A cluster that cannot be added to it would be of little use.
 		if _, err := files.GetStartingConfig(); err != nil {
 			return &quickstart.InvalidError{Problems: []string{fmt.Sprintf("your kubeconfig cannot be read: %v; correct it, or name another with --kubeconfig", err)}}
@@ -92,11 +91,11 @@ background. Further clusters share it. They all keep running when this command h
 			return notAdded(ctx, config, err)
 		}
 		// The cluster is ready even if nobody reads this.
-		_, _ = fmt.Fprintf(out, "\nCluster %s is ready after %s.\n\n  %s --context %s get nodes\n  %s\n",
-			config.ClusterName, time.Since(began).Round(time.Second), config.Kubectl(), config.Context(), config.DeleteCommand())
+		_, _ = fmt.Fprintf(out, "\nCluster %s is ready after %s.\n\n  %s get nodes\n  %s\n",
+			config.ClusterName, time.Since(began).Round(time.Second), config.KubectlCommand(), config.DeleteCommand())
 		return nil
 	})
-	addKubeconfigFlag(command, &kubeconfig)
+	addKubeconfigFlag(command, &config)
 	addClusterFlags(command, &config)
 	addSharedCloudFlags(command, &config)
 	return command
@@ -114,7 +113,6 @@ func notAdded(ctx context.Context, config quickstart.Config, err error) error {
 
 func newKubeconfigCommand() *cobra.Command {
 	config := newConfig()
-	var path string
 	var show bool
 	command := newClusterCommand(&cobra.Command{
 		Use: "kubeconfig NAME", Short: "Make a cluster the current context of kubectl",
@@ -128,21 +126,19 @@ func newKubeconfigCommand() *cobra.Command {
 			_, err = out.Write(content)
 			return err
 		}
-		if err := quickstart.AddKubeconfig(ctx, config, quickstart.KubeconfigFiles(path), out); err != nil {
+		if err := quickstart.AddKubeconfig(ctx, config, quickstart.KubeconfigFiles(config.Kubeconfig), out); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(out, "%s --context %s get nodes\n", config.Kubectl(), config.Context())
+		_, err := fmt.Fprintf(out, "%s get nodes\n", config.KubectlCommand())
 		return err
 	})
-	addKubeconfigFlag(command, &path)
+	addKubeconfigFlag(command, &config)
 	command.Flags().BoolVar(&show, "print", false, "print the cluster's kubeconfig, which has the administrator's key, and do not change yours")
 	return command
 }
 
 func newDeleteClusterCommand() *cobra.Command {
 	config := newConfig()
-	var kubeconfig string
-	var keep bool
 	command := newClusterCommand(&cobra.Command{
 		Use: "cluster NAME", Short: "Delete a cluster, and the management cluster with the last one",
 		Long: `Delete a cluster and its context in your kubeconfig. With the last cluster, the management cluster and the cloud are
@@ -151,11 +147,11 @@ deleted too.
 An interrupted command can be repeated.`,
 		Example: "  foo delete cluster demo",
 	}, &config, func(ctx context.Context, out io.Writer) error {
-		files := quickstart.KubeconfigFiles(kubeconfig)
+		files := quickstart.KubeconfigFiles(config.Kubeconfig)
 		if err := deleteCluster(ctx, config, files, out); err != nil {
 			return err
 		}
-		if !keep {
+		if !config.KeepManagement {
 			if err := removeUnused(ctx, config, out); err != nil {
 				return err
 			}
@@ -163,8 +159,8 @@ An interrupted command can be repeated.`,
 		// It comes last, so that an interrupted command can be repeated.
 		return quickstart.RemoveKubeconfig(ctx, config, files, out)
 	})
-	addKubeconfigFlag(command, &kubeconfig)
-	command.Flags().BoolVar(&keep, "keep-management", false, "keep the management cluster even if no cluster is left")
+	addKubeconfigFlag(command, &config)
+	command.Flags().BoolVar(&config.KeepManagement, "keep-management", false, "keep the management cluster even if no cluster is left")
 	return command
 }
 

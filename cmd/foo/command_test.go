@@ -207,7 +207,7 @@ func TestDeletionInTheWrongFolder(t *testing.T) {
 	root.SetErr(&said)
 	root.SetArgs([]string{"delete", "cluster", "demo", "--kubeconfig=" + file, "--state-dir=" + filepath.Join(t.TempDir(), "state")})
 	g.Expect(report(root, root.ExecuteContext(t.Context()))).To(Equal(cli.ExitInvalid))
-	g.Expect(said.String()).To(HaveSuffix("; delete it with: foo delete cluster demo --state-dir=/srv/foo\n"))
+	g.Expect(said.String()).To(HaveSuffix("; delete it with: foo delete cluster demo --kubeconfig=" + file + " --state-dir=/srv/foo\n"))
 	g.Expect(os.ReadFile(file)).To(Equal(before))
 }
 

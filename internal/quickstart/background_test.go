@@ -340,6 +340,12 @@ func TestInterruptedCommands(t *testing.T) {
 	g.Expect(err).To(MatchError("interrupted; continue with: foo delete cluster demo --state-dir=" + config.StateDir))
 	g.Expect(RemoveUnused(ctx, validConfig(filepath.Join(t.TempDir(), "state")), io.Discard)).To(BeFalse(), "nothing was left to do")
 
+	flags := config
+	flags.Kubeconfig, flags.KeepManagement = "/home/me/my files/config", true
+	g.Expect(RemoveKubeconfig(ctx, flags, files, io.Discard)).To(MatchError(
+		"interrupted; continue with: foo delete cluster demo --keep-management --kubeconfig='/home/me/my files/config' --state-dir=" + config.StateDir))
+	g.Expect(flags.KubectlCommand()).To(HaveSuffix("kubectl --kubeconfig='/home/me/my files/config' --context foo-demo"))
+
 	g.Expect(built(t).check(ctx)).To(MatchError(context.Canceled), "the machine is not to blame")
 }
 

@@ -158,13 +158,33 @@ func (c Config) stop(ctx context.Context) error {
 // DeleteCommand is the command that deletes the cluster.
 func (c Config) DeleteCommand() string { return c.Command("delete cluster") }
 
+// KubectlCommand is the beginning of a command of kubectl for the cluster.
+func (c Config) KubectlCommand() string {
+	return c.Kubectl() + c.kubeconfigFlag() + " --context " + c.Context()
+}
+
+// kubeconfigFlag is the flag with which foo and kubectl find the user's kubeconfig; empty if they do so anyway.
+func (c Config) kubeconfigFlag() string {
+	switch {
+	case c.Kubeconfig == "":
+		return ""
+	case statePath.MatchString(c.Kubeconfig):
+		return " --kubeconfig=" + c.Kubeconfig
+	default:
+		return " --kubeconfig='" + strings.ReplaceAll(c.Kubeconfig, "'", `'\''`) + "'"
+	}
+}
+
 // Command is a command about the cluster, for example "kubeconfig".
 func (c Config) Command(words string) string {
 	command := "foo " + words + " " + c.ClusterName
 	if c.Namespace != metav1.NamespaceDefault {
 		command += " --namespace=" + c.Namespace
 	}
-	return c.here(command)
+	if c.KeepManagement {
+		command += " --keep-management"
+	}
+	return c.here(command + c.kubeconfigFlag())
 }
 
 // startCommand is the command that starts a management cluster that was stopped.

@@ -76,6 +76,10 @@ type Config struct {
 	Background bool
 	// Given reports whether the user has given a flag; nil if there are no flags.
 	Given func(flag string) bool
+	// Kubeconfig is the user's kubeconfig, if the user has named one.
+	Kubeconfig string
+	// KeepManagement keeps a management cluster without clusters.
+	KeepManagement bool
 	// UserNamespaces says whether instances get user namespaces: off, auto or on; off if empty.
 	UserNamespaces string
 }

@@ -236,6 +236,9 @@ func TestStateFolder(t *testing.T) {
 		g := NewWithT(t)
 		before := validConfig(t.TempDir())
 		before.ClusterName, before.Management, before.CloudConfig = "hub", true, "/etc/foo/cloud.yaml"
+		before.CloudListen, before.UserNamespaces, before.Extension = "https://127.0.0.1:7443", "on", true
+		before.ExtensionSettings = map[string]string{"addons": "Enabled"}
+		before.KubeadmControlPlane, before.ManagerPerProvider, before.ManagementOnly = true, true, true
 		state, err := openState(before)
 		g.Expect(err).NotTo(HaveOccurred())
 		state.close()

@@ -11,27 +11,42 @@ import (
 	"path/filepath"
 )
 
-// settings are the settings that must not change when a kept state is resumed.
+// settings are the settings that a run has which resumes a kept state.
 type settings struct {
+	identity
+	// These may change.
+	CloudConfig         string            `json:"cloudConfig,omitempty"`
+	CloudListen         string            `json:"cloudListen,omitempty"`
+	UserNamespaces      string            `json:"userNamespaces,omitempty"`
+	Extension           bool              `json:"extension,omitempty"`
+	ExtensionSettings   map[string]string `json:"extensionSettings,omitempty"`
+	KubeadmControlPlane bool              `json:"kubeadmControlPlane,omitempty"`
+	ManagerPerProvider  bool              `json:"managerPerProvider,omitempty"`
+	ManagementOnly      bool              `json:"managementOnly,omitempty"`
+	Keep                bool              `json:"keep,omitempty"`
+}
+
+// identity are the settings that must not change.
+type identity struct {
 	Network     string `json:"network"`
 	Bridge      string `json:"bridge"`
 	ClusterName string `json:"clusterName"`
 	Namespace   string `json:"namespace"`
 	Management  bool   `json:"management,omitempty"`
-	// CloudConfig and Keep may change.
-	CloudConfig string `json:"cloudConfig,omitempty"`
-	Keep        bool   `json:"keep,omitempty"`
 }
 
 func (c Config) settings() settings {
 	return settings{
-		Network: c.Network, Bridge: c.Bridge, ClusterName: c.ClusterName, Namespace: c.Namespace, Management: c.Management,
-		CloudConfig: c.CloudConfig, Keep: c.Keep,
+		identity:    identity{Network: c.Network, Bridge: c.Bridge, ClusterName: c.ClusterName, Namespace: c.Namespace, Management: c.Management},
+		CloudConfig: c.CloudConfig, CloudListen: c.CloudListen, UserNamespaces: c.UserNamespaces,
+		Extension: c.Extension, ExtensionSettings: c.ExtensionSettings,
+		KubeadmControlPlane: c.KubeadmControlPlane, ManagerPerProvider: c.ManagerPerProvider, ManagementOnly: c.ManagementOnly,
+		Keep: c.Keep,
 	}
 }
 
 // flags are the flags for the settings that must not change.
-func (s settings) flags() string {
+func (s identity) flags() string {
 	flags := fmt.Sprintf("--network=%s --bridge=%s --cluster-name=%s --namespace=%s", s.Network, s.Bridge, s.ClusterName, s.Namespace)
 	if s.Management {
 		flags += " --management"
@@ -80,13 +95,25 @@ func (c *Config) recall(kept settings, given func(flag string) bool) {
 	}{
 		"network": {&c.Network, kept.Network}, "bridge": {&c.Bridge, kept.Bridge}, "cluster-name": {&c.ClusterName, kept.ClusterName},
 		"namespace": {&c.Namespace, kept.Namespace}, "cloud-config": {&c.CloudConfig, kept.CloudConfig},
+		"cloud-listen": {&c.CloudListen, kept.CloudListen}, "user-namespaces": {&c.UserNamespaces, kept.UserNamespaces},
 	} {
 		if !given(flag) {
 			*value.current = value.kept
 		}
 	}
-	if !given("management") {
-		c.Management = kept.Management
+	for flag, value := range map[string]struct {
+		current *bool
+		kept    bool
+	}{
+		"management": {&c.Management, kept.Management}, "management-only": {&c.ManagementOnly, kept.ManagementOnly}, "extension": {&c.Extension, kept.Extension},
+		"kubeadm-control-plane": {&c.KubeadmControlPlane, kept.KubeadmControlPlane}, "manager-per-provider": {&c.ManagerPerProvider, kept.ManagerPerProvider},
+	} {
+		if !given(flag) {
+			*value.current = value.kept
+		}
+	}
+	if !given("extension-settings") && c.Extension {
+		c.ExtensionSettings = kept.ExtensionSettings
 	}
 }
 

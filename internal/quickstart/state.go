@@ -112,15 +112,13 @@ func checkState(config Config) error {
 		return wrong.err()
 	}
 	kept, err := readSettings(config.StateDir)
-	same := kept
-	same.CloudConfig, same.Keep = config.CloudConfig, config.Keep
 	switch {
 	case err != nil:
 		wrong.add("--state-dir %s: the folder is not empty and is not a state folder (%v); choose another one", config.StateDir, err)
 	case !config.Resume:
 		wrong.add("--state-dir %s holds the state of an earlier run; continue it with --resume, or remove it with: %s quickstart delete --state-dir %s",
 			config.StateDir, config.program("foo"), config.StateDir)
-	case same != config.settings():
+	case kept.identity != config.settings().identity:
 		wrong.add("--resume: the kept state has %s; leave these flags out, or use the same", kept.flags())
 	}
 	return wrong.err()
