@@ -208,7 +208,12 @@ func TestStateFolder(t *testing.T) {
 		state, err := openState(config)
 		g.Expect(err).NotTo(HaveOccurred())
 		_, err = openState(config)
-		g.Expect(err).To(invalid("another quickstart is running on it"))
+		g.Expect(err).To(invalid("another quickstart is running on it; choose another folder, or delete everything in that one with: foo quickstart delete --state-dir=" + config.StateDir))
+		kept := config
+		kept.Keep = true
+		g.Expect(writeSettings(kept)).To(Succeed())
+		_, err = openState(config)
+		g.Expect(err).To(invalid("or stop that one with: foo stop --state-dir=" + config.StateDir))
 		if os.Geteuid() == 0 {
 			g.Expect(config.check(t.Context())).To(invalid("another quickstart is running on it, process "), "the machine is not to blame")
 		}

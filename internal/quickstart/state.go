@@ -157,7 +157,11 @@ func inUse(dir string, pid int) error {
 	if pid != 0 {
 		process = fmt.Sprintf(", process %d", pid)
 	}
-	return invalid("--state-dir %s: another quickstart is running on it%s; choose another folder, or end that one with: foo quickstart delete --state-dir=%s", dir, process, dir)
+	end := "delete everything in that one with: foo quickstart delete"
+	if kept, err := readSettings(dir); err == nil && kept.Keep {
+		end = "stop that one with: foo stop"
+	}
+	return invalid("--state-dir %s: another quickstart is running on it%s; choose another folder, or %s --state-dir=%s", dir, process, end, dir)
 }
 
 // patiently repeats an attempt that fails with one of these errors, which should pass in a moment.
