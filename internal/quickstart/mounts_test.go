@@ -5,6 +5,7 @@ package quickstart
 
 import (
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -48,6 +49,28 @@ func mountDisk(t *testing.T, size string) string {
 func fill(t *testing.T, folder string) {
 	t.Helper()
 	NewWithT(t).Expect(os.WriteFile(filepath.Join(folder, "large"), make([]byte, 1<<20), 0o600)).To(MatchError(unix.ENOSPC))
+}
+
+// The user's mount or link stays when everything in it is deleted.
+func TestDeletionOfADiskOrLink(t *testing.T) {
+	if !withOwnMounts(t) {
+		return
+	}
+	folder, link := mountDisk(t, "64k"), filepath.Join(t.TempDir(), "state")
+	NewWithT(t).Expect(os.Symlink(t.TempDir(), link)).To(Succeed())
+	for name, stateDir := range map[string]string{"disk": folder, "link": link} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			config := validConfig(stateDir)
+			config.BinDir = t.TempDir()
+			g.Expect(os.WriteFile(config.program("foocloud"), []byte("#!/bin/sh\n"), 0o700)).To(Succeed())
+			state, err := openState(config)
+			g.Expect(err).NotTo(HaveOccurred())
+			state.close()
+			g.Expect(Remove(t.Context(), config, io.Discard)).To(Succeed())
+			g.Expect(os.ReadDir(stateDir)).To(BeEmpty())
+		})
+	}
 }
 
 // A full disk costs the user nothing.

@@ -77,12 +77,13 @@ func (c Config) stopAndDelete(ctx context.Context) error {
 			return err
 		}
 		// Without --keep, the programs have deleted everything themselves, the folder last.
-		if len(missing(c.StateDir)) > 0 {
-			return nil
+		if none, err := c.removed(); none || err != nil {
+			return err
 		}
 	}
-	if err := Delete(ctx, c); err != nil && (pid == 0 || len(missing(c.StateDir)) == 0) {
-		return err
+	err = Delete(ctx, c)
+	if none, _ := c.removed(); none && pid != 0 {
+		return nil
 	}
-	return nil
+	return err
 }

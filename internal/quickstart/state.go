@@ -192,10 +192,16 @@ func (s *state) remove(ctx context.Context) error {
 	if err := s.removeAllBut(marker, lockFile); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(filepath.Join(s.config.StateDir, marker)); err != nil {
-		return err
+	for _, name := range []string{marker, lockFile} {
+		if err := os.RemoveAll(filepath.Join(s.config.StateDir, name)); err != nil {
+			return err
+		}
 	}
-	return os.RemoveAll(s.config.StateDir)
+	err := unix.Rmdir(s.config.StateDir)
+	if errors.Is(err, unix.EBUSY) || errors.Is(err, unix.ENOTDIR) { // the user has mounted a disk here, or made a link
+		return nil
+	}
+	return err
 }
 
 // removeAllBut removes what is in the state folder, except for these entries.
