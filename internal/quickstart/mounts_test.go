@@ -73,6 +73,25 @@ func TestDeletionOfADiskOrLink(t *testing.T) {
 	}
 }
 
+// What fills a disk can be deleted.
+func TestDeletionOnAFullDisk(t *testing.T) {
+	if !withOwnMounts(t) {
+		return
+	}
+	g := NewWithT(t)
+	folder := mountDisk(t, "64k")
+	config := validConfig(filepath.Join(folder, "state"))
+	config.BinDir = t.TempDir()
+	g.Expect(os.WriteFile(config.program("foocloud"), []byte("#!/bin/sh\n"), 0o700)).To(Succeed())
+	state, err := openState(config)
+	g.Expect(err).NotTo(HaveOccurred())
+	state.close()
+	g.Expect(os.Truncate(filepath.Join(config.StateDir, lockFile), 0)).To(Succeed())
+	fill(t, folder)
+	g.Expect(Delete(t.Context(), config)).To(Succeed())
+	g.Expect(config.StateDir).NotTo(BeADirectory())
+}
+
 // A full disk costs the user nothing.
 func TestFullDiskKeepsTheUsersKubeconfig(t *testing.T) {
 	if !withOwnMounts(t) {

@@ -59,7 +59,11 @@ func openState(config Config) (*state, error) {
 		return nil, err
 	}
 	s := &state{config: config, lock: lock}
-	if err := s.prepare(); err != nil {
+	err = writePID(lock)
+	if err == nil {
+		err = s.prepare()
+	}
+	if err != nil {
 		s.close()
 		return nil, err
 	}
@@ -137,10 +141,6 @@ func lockState(dir string) (*os.File, error) {
 		_ = lock.Close()
 		return nil, inUse(dir, 0)
 	}
-	// Commands that talk to this process need to find it.
-	if err := errors.Join(lock.Truncate(0), writePID(lock)); err != nil {
-		return nil, errors.Join(err, lock.Close())
-	}
 	return lock, nil
 }
 
@@ -174,9 +174,13 @@ func patiently(try func() error, passing ...error) error {
 	return err
 }
 
-func writePID(file *os.File) error {
-	_, err := fmt.Fprintln(file, os.Getpid())
-	return err
+// writePID writes the ID of this process into the lock file, for commands that talk to it.
+func writePID(lock *os.File) error {
+	text := fmt.Sprintln(os.Getpid())
+	if _, err := lock.WriteAt([]byte(text), 0); err != nil {
+		return errors.Join(err, lock.Truncate(0)) // it may have the ID of another process
+	}
+	return lock.Truncate(int64(len(text)))
 }
 
 func (s *state) close() { _ = s.lock.Close() }
@@ -315,5 +319,8 @@ func Delete(ctx context.Context, config Config) error {
 	}
 	s := &state{config: config, lock: lock}
 	defer s.close()
+	if err := writePID(lock); err != nil && !errors.Is(err, unix.ENOSPC) && !errors.Is(err, unix.EDQUOT) {
+		return err
+	}
 	return s.remove(ctx)
 }
