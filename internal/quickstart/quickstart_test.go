@@ -286,6 +286,18 @@ func TestStateFolder(t *testing.T) {
 		g.Expect(Delete(t.Context(), config)).To(invalid("not a state folder"))
 		g.Expect(logs).To(BeADirectory())
 	})
+	t.Run("one whose quickstart was killed at once", func(t *testing.T) {
+		g := NewWithT(t)
+		config := validConfig(filepath.Join(t.TempDir(), "state"))
+		config.BinDir = t.TempDir()
+		g.Expect(os.WriteFile(config.program("foocloud"), []byte("#!/bin/sh\n"), 0o700)).To(Succeed())
+		lock, err := claim(config.StateDir)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(lock.Close()).To(Succeed())
+		g.Expect(checkState(config)).To(Succeed())
+		g.Expect(Delete(t.Context(), config)).To(Succeed())
+		g.Expect(config.StateDir).NotTo(BeADirectory())
+	})
 	t.Run("nothing to delete", func(t *testing.T) {
 		g := NewWithT(t)
 		config := validConfig(t.TempDir())

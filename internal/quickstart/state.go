@@ -51,10 +51,7 @@ func openState(config Config) (*state, error) {
 	if err := checkState(config); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(config.StateDir, 0o700); err != nil {
-		return nil, err
-	}
-	lock, err := lockState(config.StateDir)
+	lock, err := claim(config.StateDir)
 	if err != nil {
 		return nil, err
 	}
@@ -68,6 +65,22 @@ func openState(config Config) (*state, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// claim makes a state folder and locks it. The folder is marked first, so that it is not taken for another
+// one if this process is killed.
+func claim(dir string) (*os.File, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	mark, err := os.OpenFile(filepath.Join(dir, marker+unfinished), os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := mark.Close(); err != nil {
+		return nil, err
+	}
+	return lockState(dir)
 }
 
 // prepare makes the folder ready for a run.
@@ -310,7 +323,11 @@ func Delete(ctx context.Context, config Config) error {
 	if removed, err := config.removed(); removed && err == nil {
 		return invalid("there is nothing to delete in %s", config.StateDir)
 	}
-	if _, err := readSettings(config.StateDir); err != nil {
+	entries, err := os.ReadDir(config.StateDir)
+	if err != nil {
+		return err
+	}
+	if _, err := readSettings(config.StateDir); err != nil && !free(entries) {
 		return &InvalidError{Problems: []string{fmt.Sprintf("--state-dir %s is not a state folder: %v", config.StateDir, err)}}
 	}
 	lock, err := lockState(config.StateDir)
