@@ -139,11 +139,14 @@ func missing(path string) []string {
 }
 
 // change changes the user's kubeconfig, after other programs that are changing it. edit gets the content of
-// each file. With sudo, files and folders that did not exist belong to the user who ran it, who could not
+// each file, their paths, and which of them gets new entries. With sudo, files and folders that did not exist belong to the user who ran it, who could not
 // read them otherwise.
-func change(files clientcmd.ConfigAccess, edit func(all map[string]*clientcmdapi.Config)) error {
-	created := missing(files.GetDefaultFilename())
-	paths := files.GetLoadingPrecedence()
+func change(files clientcmd.ConfigAccess, edit func(all map[string]*clientcmdapi.Config, paths []string, first string)) error {
+	paths, first := pathsOf(files)
+	if first == "" {
+		return errors.New("KUBECONFIG names no file")
+	}
+	created := missing(first)
 	unlock, err := lockFiles(paths)
 	if err != nil {
 		return fmt.Errorf("lock your kubeconfig: %w", err)
@@ -153,7 +156,7 @@ func change(files clientcmd.ConfigAccess, edit func(all map[string]*clientcmdapi
 	if err != nil {
 		return fmt.Errorf("read your kubeconfig: %w", err)
 	}
-	edit(all)
+	edit(all, paths, first)
 	for path, config := range all {
 		content, err := clientcmd.Write(*config)
 		if err == nil && !bytes.Equal(content, before[path]) {
@@ -226,10 +229,9 @@ func mergeKubeconfig(files clientcmd.ConfigAccess, name, stateDir string, conten
 	if err != nil {
 		return err
 	}
-	return change(files, func(all map[string]*clientcmdapi.Config) {
-		first := files.GetDefaultFilename()
+	return change(files, func(all map[string]*clientcmdapi.Config, paths []string, first string) {
 		file := first
-		for _, path := range slices.Backward(files.GetLoadingPrecedence()) {
+		for _, path := range slices.Backward(paths) {
 			if all[path].Contexts[name] != nil { // a cluster that is known already stays in its file
 				file = path
 			}
@@ -244,7 +246,7 @@ func mergeKubeconfig(files clientcmd.ConfigAccess, name, stateDir string, conten
 
 // forgetKubeconfig removes what mergeKubeconfig has added under this name for this state folder.
 func forgetKubeconfig(files clientcmd.ConfigAccess, name, stateDir string) error {
-	return change(files, func(all map[string]*clientcmdapi.Config) {
+	return change(files, func(all map[string]*clientcmdapi.Config, _ []string, _ string) {
 		for _, config := range all {
 			if isFolder(folderOf(config.Contexts[name]), stateDir) {
 				forget(config, name)

@@ -153,6 +153,17 @@ func TestKubeconfigOfSudoer(t *testing.T) {
 	t.Setenv("KUBECONFIG", given)
 	g.Expect(mergeKubeconfig(kubeconfigFiles("", home), "foo-third", DefaultStateDir, administrator(t, "https://10.77.0.5:6443"))).To(Succeed())
 	g.Expect(owner(given)).To(Equal(want))
+
+	// Of several files, those that get nothing leave nothing, and an empty path means no file.
+	t.Chdir(t.TempDir())
+	other, last := filepath.Join(t.TempDir(), "none", "other"), filepath.Join(t.TempDir(), "new", "last")
+	t.Setenv("KUBECONFIG", other+"::"+last+":")
+	g.Expect(mergeKubeconfig(kubeconfigFiles("", home), "foo-third", DefaultStateDir, administrator(t, "https://10.77.0.5:6443"))).To(Succeed())
+	g.Expect([][2]int{owner(last), owner(filepath.Dir(last))}).To(HaveEach(want))
+	g.Expect(filepath.Dir(other)).NotTo(BeADirectory())
+	g.Expect(os.ReadDir(".")).To(BeEmpty())
+	t.Setenv("KUBECONFIG", ":")
+	g.Expect(mergeKubeconfig(kubeconfigFiles("", home), "foo-third", DefaultStateDir, administrator(t, "https://a"))).To(MatchError("KUBECONFIG names no file"))
 }
 
 func TestContextsOfClustersWithTheSameName(t *testing.T) {

@@ -8,12 +8,24 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
+
+// pathsOf returns the user's kubeconfigs, and which of them gets new entries. Those that cannot exist, since
+// there is no folder for them, are left out.
+func pathsOf(files clientcmd.ConfigAccess) (paths []string, first string) {
+	paths = slices.DeleteFunc(slices.Clone(files.GetLoadingPrecedence()), func(path string) bool { return path == "" })
+	if first = files.GetDefaultFilename(); first == "" && len(paths) > 0 {
+		first = paths[len(paths)-1]
+	}
+	paths = slices.DeleteFunc(paths, func(path string) bool { return path != first && len(missing(filepath.Dir(path))) > 0 })
+	return paths, first
+}
 
 // readKubeconfigs reads kubeconfigs, as objects and as they would be written. One that does not exist is
 // empty.
