@@ -262,7 +262,7 @@ func unanswered(err error) error {
 }
 
 // find returns the management cluster and the cluster that the configuration names, or an
-// InvalidError if there is none.
+// InvalidError if there is no such cluster.
 func (c Config) find(ctx context.Context) (*rest.Config, *clusterv1.Cluster, error) {
 	management, live, err := c.running()
 	if err != nil {
@@ -294,7 +294,7 @@ func (c Config) find(ctx context.Context) (*rest.Config, *clusterv1.Cluster, err
 	default:
 		problem += ": must be " + allowedNames
 	}
-	return nil, nil, &InvalidError{Problems: []string{problem}, missing: true}
+	return management, nil, &InvalidError{Problems: []string{problem}, missing: true}
 }
 
 // IsMissing reports whether err means that there is no such cluster.

@@ -25,6 +25,16 @@ func DeleteCluster(ctx context.Context, config Config, out io.Writer) error {
 	// The management cluster is not starting or stopping then.
 	err := config.exclusively(ctx, out, func() (err error) {
 		management, _, err = config.find(ctx)
+		if !IsMissing(err) || management == nil || !config.validName() {
+			return err
+		}
+		live, errLive := newClient(management)
+		if errLive != nil {
+			return errLive
+		}
+		if found, errRest := config.deleteRest(ctx, live); found || errRest != nil {
+			return errRest
+		}
 		return err
 	})
 	if err == nil {
@@ -65,6 +75,7 @@ func (c Config) deleteCluster(ctx context.Context, management *rest.Config, say 
 			if err := os.RemoveAll(c.workloadKubeconfig()); err != nil {
 				return err
 			}
+			_, _ = c.deleteRest(watching, live) // another command may already remove the management cluster
 			say.done("cluster " + c.ClusterName + " is deleted")
 			return nil
 		}
@@ -75,6 +86,23 @@ func (c Config) deleteCluster(ctx context.Context, management *rest.Config, say 
 			return context.Cause(watching)
 		}
 	}
+}
+
+// deleteRest deletes the objects of a cluster without its Cluster, and reports whether there were any. A
+// creation that failed or was interrupted has made only some, and what does not belong to the Cluster stays.
+func (c Config) deleteRest(ctx context.Context, live client.Client) (found bool, err error) {
+	objects, err := renderTemplate(ctx, c)
+	if err != nil {
+		return false, err
+	}
+	for index := range objects {
+		err := live.Delete(ctx, &objects[index])
+		if client.IgnoreNotFound(err) != nil {
+			return found, fmt.Errorf("delete %s %s: %w", objects[index].GetKind(), objects[index].GetName(), err)
+		}
+		found = found || err == nil
+	}
+	return found, nil
 }
 
 // errStopped means that the management cluster stopped while a command used it.

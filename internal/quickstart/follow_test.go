@@ -17,7 +17,7 @@ import (
 )
 
 // following returns what follows a cluster, and how to change it.
-func following(t *testing.T, objects ...client.Object) (*follower, client.Client) {
+func following(t *testing.T, objects ...client.Object) (*follower, client.WithWatch) {
 	t.Helper()
 	scheme, err := newScheme()
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
