@@ -230,7 +230,7 @@ const notClaimed = "the configuration does not claim it"
 
 // wanted returns why a rule is not checked; empty if it is.
 func (c *Checker) wanted(id, contract string) string {
-	role, _, _ := strings.Cut(id, "/")
+	role, name, _ := strings.Cut(id, "/")
 	rule, ok := c.rules[id]
 	switch {
 	case !ok:
@@ -241,6 +241,8 @@ func (c *Checker) wanted(id, contract string) string {
 		return fmt.Sprintf("version %s of the contract does not have it", contract)
 	case !c.Config.has(Role(role), rule.Feature):
 		return fmt.Sprintf("feature %s: %s", rule.Feature, notClaimed)
+	case name == "waits-for-endpoint" && c.Config.has(Role(role), endpointFeature):
+		return "the provider makes the endpoint itself"
 	default:
 		return ""
 	}

@@ -20,6 +20,7 @@ func clusterScenarios() []scenario {
 			"initialization", "endpoint", "failure-domains", "conditions", "conditions-implemented", "ready-condition",
 		}, lifeOfInfraCluster},
 		{"endpoint of the user", InfraCluster, Provisioned, []string{"endpoint-kept"}, endpointOfUser},
+		{"endpoint of the Cluster comes late", InfraCluster, Provisioned, []string{"waits-for-endpoint"}, endpointOfClusterLate},
 		{"externally managed infrastructure", InfraCluster, Provisioned, []string{"externally-managed"}, externallyManaged},
 	}
 }
@@ -90,6 +91,32 @@ func (s *story) checkReady(object *unstructured.Unstructured) error {
 		problem = ready()
 	}
 	s.check("ready-condition", problem)
+	return nil
+}
+
+// endpointOfClusterLate creates an infrastructure cluster without an endpoint of its own before its Cluster has one.
+func endpointOfClusterLate(s *story) error {
+	object, err := s.object(InfraCluster, s.namespace)
+	if err != nil {
+		return err
+	}
+	if err := s.createCluster(object, func(cluster *clusterv1.Cluster) { cluster.Spec.ControlPlaneEndpoint = clusterv1.APIEndpoint{} }); err != nil {
+		return err
+	}
+	setOwner(object, s.cluster, "Cluster")
+	if err := errors.Join(s.Create(s.ctx, object), s.settle()); err != nil {
+		return err
+	}
+	problem := s.notActed(object, "the Cluster has no endpoint")
+	if problem == nil {
+		if err := s.change(s.cluster, func() {
+			s.cluster.Spec.ControlPlaneEndpoint = clusterv1.APIEndpoint{Host: standInHost, Port: standInPort}
+		}); err != nil {
+			return err
+		}
+		problem = s.until("after the Cluster got an endpoint", func() error { return s.acted(object) })
+	}
+	s.check("waits-for-endpoint", problem)
 	return nil
 }
 

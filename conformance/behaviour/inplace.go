@@ -136,10 +136,6 @@ func (s *story) hasChangedMetadata(machine *clusterv1.Machine) error {
 
 // endpointLate creates a control plane before its Cluster has an endpoint.
 func endpointLate(s *story) error {
-	if s.checker.Config.has(ControlPlane, endpointFeature) {
-		s.results.notRun(s.rule("waits-for-endpoint"), s.contract, "the control plane provides the endpoint itself")
-		return nil
-	}
 	if err := s.createCluster(s.standIn(standInCluster)); err != nil {
 		return err
 	}

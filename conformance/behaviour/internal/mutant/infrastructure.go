@@ -16,7 +16,10 @@ import (
 )
 
 func (o *object) actCluster() (bool, error) {
-	kept := o.text("spec", "controlPlaneEndpoint", "host") != "" && !o.violates("endpoint-kept")
+	if o.provider.NoEndpoint && !o.cluster.Spec.ControlPlaneEndpoint.IsValid() && !o.violates("waits-for-endpoint") {
+		return false, nil
+	}
+	kept := o.provider.NoEndpoint || o.text("spec", "controlPlaneEndpoint", "host") != "" && !o.violates("endpoint-kept")
 	if !kept && !o.violates("endpoint") {
 		o.set(map[string]any{"host": "192.0.2.1", "port": int64(6443)}, "spec", "controlPlaneEndpoint")
 	}

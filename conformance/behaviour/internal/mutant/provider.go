@@ -40,6 +40,8 @@ type Provider struct {
 	Kinds []string
 	// Violates is the ID of the rule to violate; empty for none.
 	Violates string
+	// NoEndpoint says that clusters have the endpoint of somebody else.
+	NoEndpoint bool
 }
 
 // object is an object with what a reconciliation needs.
