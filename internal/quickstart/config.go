@@ -154,9 +154,9 @@ func (c Config) usable() error {
 
 func (c Config) validateStateDir(wrong *problems) {
 	if !filepath.IsAbs(c.StateDir) || filepath.Clean(c.StateDir) == "/" {
-		wrong.add("--state-dir %q: want the absolute path of a folder that only this quickstart uses", c.StateDir)
+		wrong.add("--state-dir %q: must be the absolute path of a folder that only this quickstart uses", c.StateDir)
 	} else if !statePath.MatchString(c.StateDir) {
-		wrong.add("--state-dir %q: want only letters, digits and the characters / . _ + -, so that shells can read the files in it", c.StateDir)
+		wrong.add("--state-dir %q: must have only letters, digits and the characters / . _ + -, so that shells can read the files in it", c.StateDir)
 	}
 	if length := len(c.cloudSocket()); length > maxSocketPath {
 		wrong.add("--state-dir %q is too long: the path of the socket in it would have %d bytes, at most %d are allowed", c.StateDir, length, maxSocketPath)

@@ -57,7 +57,7 @@ func (c Config) followed(ctx context.Context, err error, say *printer) error {
 	case err == nil || IsInvalid(err) || errors.Is(err, errDeleted):
 		return err
 	case ctx.Err() != nil:
-		return fmt.Errorf("interrupted; delete what has been made with: %s", c.DeleteCommand())
+		return fmt.Errorf("interrupted; to delete what was created, run: %s", c.DeleteCommand())
 	case errors.Is(err, errStopped):
 		return c.lost(ctx, say.out)
 	}
@@ -107,6 +107,6 @@ func (c Config) refuseExisting(ctx context.Context, live client.Client) error {
 	case !existing.DeletionTimestamp.IsZero():
 		return invalid("cluster %q is being deleted; try again once `foo get clusters` does not list it any more", c.ClusterName)
 	default:
-		return invalid("cluster %q exists; choose another name, or delete it with: %s", c.ClusterName, c.DeleteCommand())
+		return invalid("cluster %q already exists; choose another name, or delete it with: %s", c.ClusterName, c.DeleteCommand())
 	}
 }
