@@ -18,6 +18,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
 	"sigs.k8s.io/cluster-api/util/annotations"
+	"sigs.k8s.io/cluster-api/util/version"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/extension/v1alpha1"
@@ -252,7 +253,7 @@ func judge(job *extensionv1.HookJob, cluster *clusterv1.Cluster) verdict {
 	}
 	// If this step is still needed, the hook's next call brings the plan for the other
 	// version.
-	if len(spec.Plan) > 0 && !slices.ContainsFunc(spec.Plan, func(version string) bool { return sameVersion(version, cluster.Spec.Topology.Version) }) {
+	if len(spec.Plan) > 0 && !slices.ContainsFunc(spec.Plan, func(step string) bool { return sameVersion(step, cluster.Spec.Topology.Version) }) {
 		return verdict{note: restBecause("the topology has version %s, which this upgrade does not lead to", cluster.Spec.Topology.Version)}
 	}
 	return verdict{due: true}
@@ -266,7 +267,7 @@ func sameVersion(one, other string) bool {
 		return one == other
 	}
 	b, err := semver.ParseTolerant(other)
-	return err == nil && a.EQ(b) && slices.Equal(a.Build, b.Build)
+	return err == nil && version.Compare(a, b, version.WithBuildTags()) == 0
 }
 
 // misplaced returns why nothing is done for a hook that is only for Clusters that are being
