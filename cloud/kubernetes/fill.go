@@ -42,13 +42,10 @@ func (c *Cloud) fillPool(ctx context.Context, name string) error {
 	if err := c.deleteStrangers(ctx, p, pods); err != nil {
 		return err
 	}
-	changed := p.observe(pods) || p.Renew
-	if p.Renew {
-		if err := c.renewUserData(ctx, p, pods); err != nil {
-			return err
-		}
-		p.Renew = false
+	if err := c.renewUserData(ctx, p, pods); err != nil {
+		return err
 	}
+	changed := p.observe(pods)
 	offered, err := c.catalogFor(ctx, p)
 	if err != nil {
 		return c.noteFailure(ctx, p, err)
@@ -64,6 +61,9 @@ func (c *Cloud) fillPool(ctx context.Context, name string) error {
 // renewUserData gives the user data of the pool to its instances that have not started, since a token in
 // their own may expire while they wait for room. Instances of an earlier template keep theirs.
 func (c *Cloud) renewUserData(ctx context.Context, p *pool, pods []corev1.Pod) error {
+	if !p.Renew {
+		return nil
+	}
 	patch, err := json.Marshal(map[string]any{"data": map[string][]byte{userDataKey: p.userData()}})
 	if err != nil {
 		return fmt.Errorf("encode user data: %w", err)
@@ -78,7 +78,8 @@ func (c *Cloud) renewUserData(ctx context.Context, p *pool, pods []corev1.Pod) e
 			return c.translate(err)
 		}
 	}
-	return nil
+	p.Renew = false
+	return c.translate(c.writePool(ctx, p))
 }
 
 // catalogFor returns the catalog, or nil if the pool is full, as it is after most changes of its Pods.

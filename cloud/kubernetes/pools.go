@@ -203,9 +203,8 @@ func (c *Cloud) EnsurePool(ctx context.Context, spec cloud.PoolSpec, version str
 			return nil, false, &cloud.ConflictError{Kind: errorKindPool, Name: spec.Name}
 		}
 		size := p.Size
-		p.Renew = p.Renew || string(p.userData()) != string(spec.Template.UserData)
 		p.PoolSpec, p.Size = spec, size
-		p.secret.Data[userDataKey] = spec.Template.UserData
+		p.secret.Data[userDataKey], p.Renew = spec.Template.UserData, true
 		p.changed()
 		return p, true, nil
 	})

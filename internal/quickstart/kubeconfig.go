@@ -138,9 +138,9 @@ func missing(path string) []string {
 	}
 }
 
-// change changes the user's kubeconfig, after other programs that are changing it. edit gets the content of
-// each file, their paths, and which of them gets new entries. With sudo, files and folders that did not exist belong to the user who ran it, who could not
-// read them otherwise.
+// change changes the user's kubeconfig, after other programs that are changing it. edit gets the
+// content of each file, their paths, and which of them gets new entries. With sudo, files and folders
+// that did not exist belong to the user who ran it, who could not read them otherwise.
 func change(files clientcmd.ConfigAccess, edit func(all map[string]*clientcmdapi.Config, paths []string, first string)) error {
 	paths, first := pathsOf(files)
 	if first == "" {
@@ -166,13 +166,21 @@ func change(files clientcmd.ConfigAccess, edit func(all map[string]*clientcmdapi
 			return fmt.Errorf("write your kubeconfig: %w", err)
 		}
 	}
+	if err := giveToSudoer(created); err != nil {
+		return fmt.Errorf("give you your kubeconfig: %w", err)
+	}
+	return nil
+}
+
+// giveToSudoer makes the user who ran sudo the owner of files and folders.
+func giveToSudoer(paths []string) error {
 	uid, gid, ok := sudoer()
 	if !ok {
 		return nil
 	}
-	for _, path := range created {
+	for _, path := range paths {
 		if err := os.Lchown(path, uid, gid); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("give you your kubeconfig: %w", err)
+			return err
 		}
 	}
 	return nil
