@@ -190,11 +190,8 @@ func (c *Config) validate() error {
 		errs = append(errs, c.validateKind(role, c.Kinds[role]))
 	}
 	for i, program := range c.Programs {
-		if program.Name == "" || len(program.Command) == 0 {
-			errs = append(errs, fmt.Errorf("programs[%d]: needs a name and a command", i))
-		}
-		if program.ServiceAccount != "" && len(program.Components) == 0 {
-			errs = append(errs, fmt.Errorf("programs[%d]: serviceAccount is %q, and there are no components that could have it", i, program.ServiceAccount))
+		if err := program.validate(); err != nil {
+			errs = append(errs, fmt.Errorf("programs[%d]: %w", i, err))
 		}
 	}
 	for _, version := range c.Contracts {
@@ -203,6 +200,16 @@ func (c *Config) validate() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+func (p *Program) validate() error {
+	switch {
+	case p.Name == "" || len(p.Command) == 0:
+		return errors.New("needs a name and a command")
+	case p.ServiceAccount != "" && len(p.Components) == 0:
+		return fmt.Errorf("serviceAccount is %q, and there are no components that could have it", p.ServiceAccount)
+	}
+	return nil
 }
 
 func (c *Config) validateKind(role Role, kind *Kind) error {
