@@ -161,7 +161,7 @@ func (c *Config) validateTolerations() error {
 			{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoExecute},
 		} {
 			if one.TolerationSeconds == nil && one.ToleratesTaint(klog.Background(), &taint, true) {
-				return fmt.Errorf("pods.tolerations[%d] tolerates %s, want the key of another taint, or for NoExecute tolerationSeconds", i, taint.ToString())
+				return fmt.Errorf("pods.tolerations[%d] tolerates %s, but must have another key or, for NoExecute, tolerationSeconds", i, taint.ToString())
 			}
 		}
 	}
