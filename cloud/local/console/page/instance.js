@@ -146,6 +146,7 @@ function confirm(title, text, yes) {
   dialog.returnValue = '';
   dialog.showModal();
   return new Promise((done) => {
-    dialog.addEventListener('close', () => done(dialog.returnValue === 'yes'), { once: true });
+    // The event of an earlier question may come only now.
+    dialog.onclose = () => { if (!dialog.open) done(dialog.returnValue === 'yes'); };
   });
 }
