@@ -206,7 +206,7 @@ var _ = Describe("The commands of foo", Ordered, Label("commands"), func() {
 	}, NodeTimeout(soon))
 
 	It("refuse a name that is taken", func(ctx SpecContext) {
-		expectOneLine(end(u.create(ctx, "one")), exitInvalid, `cluster "one" exists`, "foo delete cluster one")
+		expectOneLine(end(u.create(ctx, "one")), exitInvalid, `cluster "one" already exists`, "foo delete cluster one")
 	}, NodeTimeout(soon))
 
 	It("end when another command deletes what they create", func(ctx SpecContext) {
