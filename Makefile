@@ -484,6 +484,8 @@ bench-program:
 .PHONY: kubeadm-control-plane in-memory-provider
 kubeadm-control-plane in-memory-provider: %: $(TOOLS)/%
 
+in-memory-provider: $(BIN)/manifests/infrastructure-in-memory/infrastructure-components.yaml
+
 TOOL_BUILD = @cd hack/tools && echo 'building $(@F)' && $(GO_BUILD)
 
 # A release of Cluster API says its version.
