@@ -85,8 +85,8 @@ func (c Config) repository() (map[string]any, error) {
 	return configuration, nil
 }
 
-// versionOf returns the newest version of a folder in the repository. install.sh leaves those of
-// releases that were installed before, and packages do not.
+// versionOf returns the newest version of a folder in the repository. install.sh keeps the versions of
+// earlier releases there; a package has only its own.
 func (c Config) versionOf(folder string) (string, error) {
 	entries, err := os.ReadDir(filepath.Join(c.repositoryDir(), folder))
 	if err != nil {
