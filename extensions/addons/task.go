@@ -20,7 +20,7 @@ type Task struct {
 	beforeStep bool
 }
 
-var _ hooks.Task = &Task{}
+var _ hooks.Repeated = &Task{}
 
 // +kubebuilder:rbac:groups=foo.cluster.x-k8s.io,resources=addons,verbs=get;list;watch
 // +kubebuilder:rbac:groups=foo.cluster.x-k8s.io,resources=addons/status,verbs=patch
@@ -36,6 +36,9 @@ func BeforeStep(clusters hooks.Clusters) *Task { return &Task{Clusters: clusters
 
 // Setting implements hooks.Task.
 func (*Task) Setting() string { return "addons" }
+
+// Repeats implements hooks.Repeated: an add-on that is corrected while the smoke checks fail is applied.
+func (*Task) Repeats() {}
 
 // Run does what can be done now, and records the progress in the status of the Addons.
 func (t *Task) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {

@@ -246,7 +246,7 @@ func (w *worker) run(ctx context.Context, known *extensionv1.HookJob, cluster *c
 	return outcome, err
 }
 
-// endedTasks returns the tasks of the current attempt that are not run again.
+// endedTasks returns the tasks of the current attempt whose outcome was final.
 func endedTasks(known *extensionv1.HookJob) []extensionv1.HookJobTask {
 	if known.Status.Attempt != known.Spec.Attempt {
 		return nil
@@ -282,7 +282,7 @@ func shorten(report string) string {
 func statusOf(known *extensionv1.HookJob, outcome Outcome, now time.Time) extensionv1.HookJobStatus {
 	status := known.DeepCopy().Status
 	status.Ended = endedTasks(known)
-	if len(outcome.ended) > 0 {
+	if outcome.ended != nil {
 		status.Ended = outcome.ended
 	}
 	condition := metav1.Condition{

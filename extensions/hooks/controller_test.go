@@ -229,6 +229,42 @@ func TestATaskThatHasEndedForGoodIsNotRunAgain(t *testing.T) {
 	g.Expect(job.Status.Ended).To(BeEmpty())
 }
 
+// repeating is a scripted task that runs again.
+type repeating struct{ scripted }
+
+func (*repeating) Repeats() {}
+
+// The correction of an add-on is applied while the smoke checks after it fail.
+func TestARepeatedTaskRunsAgainButKeepsItsTime(t *testing.T) {
+	g := NewWithT(t)
+	ctx := context.Background()
+	done := Outcome{Done: true, Final: true, Message: "applied"}
+	first, second := &repeating{scripted{setting: "smokeChecks", outcome: done}}, &scripted{setting: "upgradeChecks", outcome: Outcome{Message: "waits"}}
+	job := newJob(upgradeOf(cluster), "foo", time.Unix(1000, 0))
+	live := management(g, cluster, job, registration("foo", map[string]string{"smokeChecks": enabled, "upgradeChecks": enabled}))
+	doing, now := newWorker(live, live, Tasks{BeforeControlPlaneUpgrade: {first, second}}), clocktesting.NewFakePassiveClock(time.Unix(2000, 0))
+	doing.recorder, doing.clock = events.NewFakeRecorder(100), now
+	look := func(second int64, outcome Outcome) {
+		now.SetTime(time.Unix(second, 0))
+		first.outcome = outcome
+		reconcileJob(g, doing, job)
+		g.Expect(live.Get(ctx, client.ObjectKeyFromObject(job), job)).To(Succeed())
+	}
+	look(2000, done)
+	look(3000, done)
+	look(4000, Outcome{Message: "not ready"})
+	g.Expect(messageOf(job)).To(Equal("not ready"))
+	g.Expect(job.Status.Ended).To(BeEmpty())
+	look(5000, done)
+	g.Expect(first.jobs).To(HaveLen(4))
+	g.Expect(job.Status.Ended).To(HaveLen(1))
+	times := []int64{}
+	for _, run := range second.jobs {
+		times = append(times, run.Since.Unix())
+	}
+	g.Expect(times).To(Equal([]int64{2000, 2000, 5000}))
+}
+
 // Cluster API calls AfterControlPlaneInitialized only once.
 func TestAJobIsDoneOnceTheSettingsAskForItAgain(t *testing.T) {
 	g := NewWithT(t)

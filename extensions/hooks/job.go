@@ -69,16 +69,16 @@ type Outcome struct {
 	Incomplete bool
 	// Last means that the tasks after this one are not run, because they need its result.
 	Last bool
-	// Final means that the task is done and is not run again for this attempt, for example because
-	// what it did could not be done or found again later. The timeouts of the tasks after it count
-	// from now.
+	// Final means that the task is done and, unless it is Repeated, not run again for this attempt,
+	// for example because what it did could not be done or found again later. The timeouts of the
+	// tasks after it count from now.
 	Final bool
 	// SnapshotTime is when an etcd snapshot was taken. It is zero if none was taken.
 	SnapshotTime time.Time
 
 	// resting means that the job does not hold its Cluster, since nobody asks for it now.
 	resting bool
-	// ended are the tasks of the attempt that are not run again.
+	// ended are the tasks of the attempt whose outcome was final.
 	ended []extensionv1.HookJobTask
 }
 
@@ -100,6 +100,14 @@ type Task interface {
 	Run(ctx context.Context, job Job) (Outcome, error)
 }
 
+// Repeated is a task that runs again while the tasks after it wait, even if its outcome was final. If
+// it is then not done, the timeouts of the tasks after it count anew.
+type Repeated interface {
+	Task
+	// Repeats marks the task.
+	Repeats()
+}
+
 // Tasks are the tasks of each hook in their order, by the name of the hook. Each begins once the
 // previous ones are done. Until the whole job is done, those that are done run again, unless their
 // outcome was final.
@@ -110,14 +118,14 @@ func (t Tasks) wanted(hook string, settings Settings) []Task {
 	return slices.DeleteFunc(slices.Clone(t[hook]), func(task Task) bool { return !settings.asksFor(task.Setting()) })
 }
 
-// run runs the tasks that the settings ask for and that have not ended, until one of them is not done.
+// run runs the tasks that the settings ask for and that must still run, until one of them is not done.
 // If it fails, the outcome has what is done so far.
 func (t Tasks) run(ctx context.Context, job Job, ended []extensionv1.HookJobTask) (Outcome, error) {
 	whole := Outcome{ended: slices.Clip(ended)}
 	var messages, reports []string
 	for _, task := range t.wanted(job.Hook, job.Settings) {
 		outcome, since, known := endedAs(ended, task.Setting())
-		if !known {
+		if _, repeated := task.(Repeated); !known || repeated {
 			var err error
 			if outcome, err = task.Run(ctx, job); err != nil {
 				return whole, err
@@ -129,6 +137,7 @@ func (t Tasks) run(ctx context.Context, job Job, ended []extensionv1.HookJobTask
 			whole.Report = strings.Join(reports, "\n")
 		}
 		if !outcome.Done {
+			whole.ended = slices.DeleteFunc(slices.Clone(whole.ended), func(one extensionv1.HookJobTask) bool { return one.Setting == task.Setting() })
 			whole.Message, whole.RetryAfter = outcome.Message, outcome.RetryAfter
 			return whole, nil
 		}
@@ -139,7 +148,7 @@ func (t Tasks) run(ctx context.Context, job Job, ended []extensionv1.HookJobTask
 		if outcome.Last {
 			break
 		}
-		if outcome.Final {
+		if outcome.Final && !known {
 			since = metav1.NewTime(job.Now).Rfc3339Copy() // what is stored
 			whole.ended = append(whole.ended, recordOf(task.Setting(), outcome, since))
 		}

@@ -93,7 +93,7 @@ type HookJobSpec struct {
 	RequestTime metav1.Time `json:"requestTime,omitempty,omitzero"`
 }
 
-// HookJobTask is a task of a HookJob that has ended and is not repeated.
+// HookJobTask is a task of a HookJob that has ended.
 type HookJobTask struct {
 	// setting is the name of the setting that asks for the task.
 	// +required
@@ -138,7 +138,8 @@ type HookJobStatus struct {
 	// +kubebuilder:validation:Minimum=1
 	Attempt int32 `json:"attempt,omitempty"`
 
-	// ended has the tasks that have ended and are not repeated, such as a backup before a deletion.
+	// ended has the tasks that have ended while later ones wait, such as a backup before a deletion. The
+	// timeouts of the later ones count from then.
 	// +optional
 	// +listType=map
 	// +listMapKey=setting
