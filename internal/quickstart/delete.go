@@ -62,8 +62,11 @@ func (c Config) deleteCluster(ctx context.Context, management *rest.Config, say 
 	}
 	go say.repeatWaiting(watching)
 	cluster := &clusterv1.Cluster{}
-	cluster.Namespace, cluster.Name = c.Namespace, c.ClusterName
-	if err := client.IgnoreNotFound(live.Delete(watching, cluster)); err != nil {
+	err = live.Get(watching, c.key(), cluster)
+	if err == nil {
+		err = live.Delete(watching, cluster)
+	}
+	if client.IgnoreNotFound(err) != nil {
 		return unanswered(err)
 	}
 	for {
@@ -71,11 +74,11 @@ func (c Config) deleteCluster(ctx context.Context, management *rest.Config, say 
 		if err != nil {
 			return err
 		}
-		if all.cluster.Name == "" {
-			if err := os.RemoveAll(c.workloadKubeconfig()); err != nil {
+		// Another command may create a cluster of the same name at once.
+		if all.cluster.Name == "" || all.cluster.UID != cluster.UID {
+			if err := c.exclusively(watching, say.out, func() error { return c.clearAway(watching, live) }); err != nil && watching.Err() == nil {
 				return err
 			}
-			_, _ = c.deleteRest(watching, live) // another command may already remove the management cluster
 			say.done("cluster " + c.ClusterName + " is deleted")
 			return nil
 		}
@@ -86,6 +89,18 @@ func (c Config) deleteCluster(ctx context.Context, management *rest.Config, say 
 			return context.Cause(watching)
 		}
 	}
+}
+
+// clearAway removes what is left of a cluster after its Cluster, unless there is a new one.
+func (c Config) clearAway(ctx context.Context, live client.Client) error {
+	if live.Get(ctx, c.key(), &clusterv1.Cluster{}) == nil {
+		return nil
+	}
+	if err := os.RemoveAll(c.workloadKubeconfig()); err != nil {
+		return err
+	}
+	_, _ = c.deleteRest(ctx, live) // another command may already remove the management cluster
+	return nil
 }
 
 // deleteRest deletes the objects of a cluster without its Cluster, and reports whether there were any. A

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -17,6 +18,32 @@ import (
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta2"
 )
+
+// Another command may create a cluster of the same name as soon as the old one is gone.
+func TestDeletionSparesANewCluster(t *testing.T) {
+	g := NewWithT(t)
+	ctx := t.Context()
+	f, live := following(t)
+	objects, err := renderTemplate(ctx, f.config)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(createObjects(ctx, f.config, live, objects, newPrinter(io.Discard))).To(Succeed())
+	kubeconfig := f.config.workloadKubeconfig()
+	g.Expect(os.WriteFile(kubeconfig, nil, 0o600)).To(Succeed())
+	var left infrav1.FooClusterList
+	look := func() {
+		g.Expect(f.config.clearAway(ctx, live)).To(Succeed())
+		g.Expect(live.List(ctx, &left)).To(Succeed())
+	}
+	look()
+	g.Expect(left.Items).To(HaveLen(1))
+	g.Expect(kubeconfig).To(BeAnExistingFile())
+	cluster := &clusterv1.Cluster{}
+	g.Expect(live.Get(ctx, f.config.key(), cluster)).To(Succeed())
+	g.Expect(live.Delete(ctx, cluster)).To(Succeed())
+	look()
+	g.Expect(left.Items).To(BeEmpty())
+	g.Expect(kubeconfig).NotTo(BeAnExistingFile())
+}
 
 // What a creation has made before it reached the Cluster can be deleted.
 func TestDeletionOfACreationThatFailed(t *testing.T) {
