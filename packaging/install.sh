@@ -174,7 +174,10 @@ install_release() {
 	rm -rf "$new"
 	mkdir "$new"
 	tar -xzf "$archive" -C "$new" --strip-components=1 --numeric-owner ||
-		fail "cannot unpack $archive: solve that and repeat, or remove what is there with --uninstall"
+		{
+			rm -rf "$new"
+			fail "cannot unpack $archive: solve that and repeat, or remove what is there with --uninstall"
+		}
 	sed -i "s#/usr/lib/foo#$lib#g" "$new/foocloud.service"
 	"$new/nodes.sh" "$new" "$lib"
 	# Each file is replaced at once.

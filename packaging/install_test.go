@@ -432,14 +432,15 @@ func TestInterruptedInstallation(t *testing.T) {
 // An upgrade leaves the operating systems that instances have, or that a cloud may still start them with.
 func TestOldSystems(t *testing.T) {
 	for name, test := range map[string]struct {
-		mounts, exe, cmdline string
-		kept                 bool
+		mounts, exe, cmdline, open string
+		kept                       bool
 	}{
 		"not used":                       {mounts: "overlay / overlay rw,lowerdir=/elsewhere/systems/v0.1.0 0 0\n"},
 		"instance":                       {mounts: "overlay / overlay rw,lowerdir=/a:LIB/systems/v0.1.0,upperdir=/u 0 0\n", kept: true},
 		"instance with a user namespace": {mounts: "overlay / overlay rw,lowerdir=/mnt/layers/0:/mnt/layers/1,upperdir=/u 0 0\n", kept: true},
 		"old cloud":                      {exe: "LIB/foocloud (deleted)", cmdline: "foocloud\x00serve\x00", kept: true},
 		"new cloud":                      {exe: "LIB/foocloud", cmdline: "foocloud\x00serve\x00"},
+		"new cloud before the link":      {exe: "LIB/foocloud", cmdline: "foocloud\x00serve\x00", open: "LIB/systems/v0.1.0", kept: true},
 		"old load balancer":              {exe: "LIB/foocloud (deleted)", cmdline: "foocloud\x00load-balancer\x00serve-1\x00"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -453,6 +454,10 @@ func TestOldSystems(t *testing.T) {
 			m.file(t, "proc/7/mounts", strings.ReplaceAll(test.mounts, "LIB", lib))
 			m.file(t, "proc/7/cmdline", test.cmdline)
 			g.Expect(os.Symlink(strings.ReplaceAll(test.exe, "LIB", lib), filepath.Join(m.root, "proc/7/exe"))).To(Or(Succeed(), MatchError(os.ErrNotExist)))
+			if test.open != "" {
+				g.Expect(os.Mkdir(filepath.Join(m.root, "proc/7/fd"), 0o700)).To(Succeed())
+				g.Expect(os.Symlink(strings.ReplaceAll(test.open, "LIB", lib), filepath.Join(m.root, "proc/7/fd/9"))).To(Succeed())
+			}
 			said, code = m.install(t, "--prefix", prefix, release(t, "v0.2.0"))
 			g.Expect(code).To(BeZero(), said)
 			g.Expect(filepath.Join(lib, "systems/v0.2.0/etc/passwd")).To(BeAnExistingFile())

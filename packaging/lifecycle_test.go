@@ -6,6 +6,7 @@
 package packaging
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	"golang.org/x/sys/unix"
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
@@ -193,7 +195,22 @@ func TestDebianPackage(t *testing.T) {
 	g.Expect(c.path("var/lib/foocloud/token")).To(BeAnExistingFile(), "only purging removes state")
 	_, err = os.Lstat(c.path(enabled))
 	g.Expect(err).To(MatchError(os.ErrNotExist))
+	// The user has mounted a disk in the place of a state folder, and made a link.
+	disk, folder := t.TempDir(), c.path("srv/quickstart")
+	g.Expect(unix.Mount(disk, c.path("var/lib/foo"), "", unix.MS_BIND, "")).To(Succeed())
+	t.Cleanup(func() { _ = unix.Unmount(c.path("var/lib/foo"), unix.MNT_DETACH) })
+	link := c.path("var/lib/foo-quickstart")
+	g.Expect(os.RemoveAll(link)).To(Succeed())
+	g.Expect(os.Symlink("/srv/quickstart", link)).To(Succeed())
+	for _, state := range []string{disk, folder} {
+		write(t, filepath.Join(state, "cloud", "state"), "")
+	}
 	c.must(t, "dpkg", "--purge", "foo")
+	g.Expect(unix.Unmount(c.path("var/lib/foo"), 0)).To(Succeed())
+	for _, state := range []string{disk, folder} {
+		g.Expect(os.ReadDir(state)).To(BeEmpty())
+	}
+	g.Expect(errors.Join(os.RemoveAll(c.path("var/lib/foo")), os.Remove(link), os.Remove(folder))).To(Succeed())
 	g.Expect(c.changes(t, before)).To(BeEmpty())
 }
 

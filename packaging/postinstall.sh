@@ -6,6 +6,7 @@ case ${1:-} in
 abort-*) [ ! -e $lib/system/etc ] || exit 0 ;; # nothing was removed
 esac
 rm -rf $lib/.new
+trap 'rm -rf $lib/.new' EXIT # also if the disk is full
 mkdir $lib/.new
 tar -xzf $lib/nodes.tar.gz -C $lib/.new --numeric-owner
 $lib/nodes.sh $lib/.new $lib

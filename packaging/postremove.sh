@@ -14,4 +14,10 @@ esac
 	/var/lib/foo/* | /var/lib/foo-quickstart/* | /var/lib/foocloud/*) umount "$path" ;;
 	esac
 done </proc/mounts
-rm -rf --one-file-system /var/lib/foo /var/lib/foo-quickstart /var/lib/foocloud /etc/default/foocloud
+# The user may have mounted a disk there, or made a link: these stay, without content.
+for path in /var/lib/foo /var/lib/foo-quickstart /var/lib/foocloud; do
+	[ -d "$path" ] || continue
+	find "$path/" -xdev -mindepth 1 -delete
+	[ -L "$path" ] || rmdir "$path" 2>/dev/null || true
+done
+rm -f /etc/default/foocloud

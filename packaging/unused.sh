@@ -17,6 +17,8 @@ for system in "$lib"/systems/*; do
 	[ "$system" != "$lib/$current" ] || continue
 	# Each instance has its own mounts, whose layers have other names if it has a user namespace.
 	! grep -qsF -e "$system" -e /layers/0: "$root"/proc/[0-9]*/mounts || continue
+	# A cloud that was started between the unpacking of a package and its configuration.
+	[ -z "$(find "$root"/proc/[0-9]*/fd -lname "$system" 2>/dev/null)" ] || continue
 	# At no time is there a part of it that looks like all of it.
 	mv "$system" "$lib/.new"
 	rm -r "$lib/.new"

@@ -56,9 +56,10 @@ func TestDeletionOfADiskOrLink(t *testing.T) {
 	if !withOwnMounts(t) {
 		return
 	}
-	folder, link := mountDisk(t, "64k"), filepath.Join(t.TempDir(), "state")
+	folder, ext4, link := mountDisk(t, "64k"), mountDisk(t, "64k"), filepath.Join(t.TempDir(), "state")
 	NewWithT(t).Expect(os.Symlink(t.TempDir(), link)).To(Succeed())
-	for name, stateDir := range map[string]string{"disk": folder, "link": link} {
+	NewWithT(t).Expect(os.Mkdir(filepath.Join(ext4, "lost+found"), 0o700)).To(Succeed())
+	for name, stateDir := range map[string]string{"disk": folder, "disk with ext4": ext4, "link": link} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			config := validConfig(stateDir)
@@ -68,7 +69,8 @@ func TestDeletionOfADiskOrLink(t *testing.T) {
 			g.Expect(err).NotTo(HaveOccurred())
 			state.close()
 			g.Expect(Remove(t.Context(), config, io.Discard)).To(Succeed())
-			g.Expect(os.ReadDir(stateDir)).To(BeEmpty())
+			g.Expect(config.removed()).To(BeTrue())
+			g.Expect(stateDir).To(BeADirectory())
 		})
 	}
 }

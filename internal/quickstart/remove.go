@@ -38,7 +38,7 @@ func RemoveUnused(ctx context.Context, config Config, out io.Writer) (removed bo
 
 // removed reports whether another command has removed what was in the state folder.
 func (c Config) removed() (bool, error) {
-	entries, err := os.ReadDir(c.StateDir)
+	entries, err := c.content()
 	if errors.Is(err, os.ErrNotExist) {
 		return true, nil
 	}

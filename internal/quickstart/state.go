@@ -117,7 +117,7 @@ func replaceFile(path string, content []byte) error {
 
 func checkState(config Config) error {
 	var wrong problems
-	entries, err := os.ReadDir(config.StateDir)
+	entries, err := config.content()
 	switch {
 	case errors.Is(err, os.ErrNotExist) || (err == nil && free(entries)):
 		if config.Resume {
@@ -223,7 +223,7 @@ func (s *state) remove(ctx context.Context) error {
 
 // removeAllBut removes what is in the state folder, except for these entries.
 func (s *state) removeAllBut(names ...string) error {
-	entries, err := os.ReadDir(s.config.StateDir)
+	entries, err := s.config.content()
 	if err != nil {
 		return err
 	}
@@ -291,6 +291,12 @@ func (s *state) keepConsoles() {
 // leftAfterFailure lists what removeAllButLogs keeps.
 var leftAfterFailure = []string{marker, marker + unfinished, lockFile, logFolder, pidFolder, backgroundLog}
 
+// content returns what is in the state folder, without what mkfs and fsck make in that of a disk.
+func (c Config) content() ([]os.DirEntry, error) {
+	entries, err := os.ReadDir(c.StateDir)
+	return slices.DeleteFunc(entries, func(entry os.DirEntry) bool { return entry.Name() == "lost+found" }), err
+}
+
 // free reports whether a folder is empty, or holds only what removeAllButLogs keeps.
 func free(entries []os.DirEntry) bool {
 	hasMarker := false
@@ -323,7 +329,7 @@ func Delete(ctx context.Context, config Config) error {
 	if removed, err := config.removed(); removed && err == nil {
 		return invalid("there is nothing to delete in %s", config.StateDir)
 	}
-	entries, err := os.ReadDir(config.StateDir)
+	entries, err := config.content()
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -60,6 +61,12 @@ func Serve(ctx context.Context, options Options) error {
 		return err
 	}
 	defer func() { _ = locked.Close() }()
+	// Upgrades of packages keep an operating system that is open.
+	system, err := os.Open(c.SystemDir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = system.Close() }()
 	state, err := store.Open(filepath.Join(c.StateDir, stateFile))
 	if err != nil {
 		return err
