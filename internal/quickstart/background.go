@@ -4,6 +4,7 @@
 package quickstart
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,6 +64,7 @@ func startInBackground(ctx context.Context, config Config, arguments []string, o
 	if ctx.Err() == nil {
 		return err
 	}
+	err = cmp.Or(err, context.Cause(ctx)) // it may have come up in the same moment
 	ctx, cancel := config.cleaningUp(ctx)
 	defer cancel()
 	_ = command.Process.Signal(unix.SIGTERM) // it may have ended

@@ -24,10 +24,18 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
+// stays is the argument of a program in the background that does not end by itself.
+const stays = "stays"
+
 // The program that is started in the background is this one, which does not run its tests again then.
 func TestMain(m *testing.M) {
 	if slices.Contains(os.Args, "--background") {
 		fmt.Println("FAILED: it took too long")
+		if slices.Contains(os.Args, stays) {
+			terminated := make(chan os.Signal, 1)
+			signal.Notify(terminated, unix.SIGTERM)
+			<-terminated
+		}
 		os.Exit(1)
 	}
 	// Commands under test send this signal to their own process. It may arrive after a test has ended.
@@ -194,16 +202,32 @@ func (c cancelling) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// The program in the background says something and ends.
-func TestInterruptWhileTheBackgroundEnds(t *testing.T) {
-	g := NewWithT(t)
-	for range 10 {
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		go func() {
-			ended <- startInBackground(ctx, validConfig(t.TempDir()), []string{"-test.run=^$"}, cancelling(cancel))
-		}()
-		g.Eventually(ended, time.Minute).Should(Receive(HaveOccurred()))
+// The program in the background says something and ends, or is up in that moment.
+func TestInterruptOfTheBackground(t *testing.T) {
+	for name, test := range map[string]struct {
+		arguments []string
+		up        bool
+		times     int
+	}{
+		"ends": {times: 10},
+		"up":   {arguments: []string{stays}, up: true, times: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			for range test.times {
+				config := validConfig(t.TempDir())
+				ctx, cancel := context.WithCancel(t.Context())
+				interrupt := cancelling(func() {
+					if test.up {
+						_ = os.WriteFile(config.environmentFile(), nil, 0o600) // the test shows nothing if it fails
+					}
+					cancel()
+				})
+				ended := make(chan error, 1)
+				go func() { ended <- startInBackground(ctx, config, test.arguments, interrupt) }()
+				g.Eventually(ended, time.Minute).Should(Receive(HaveOccurred()))
+			}
+		})
 	}
 }
 
