@@ -114,6 +114,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		{"delete cluster demo", cli.ExitInvalid, `cluster "demo" does not exist; create it with: foo create cluster demo`},
 		{"delete cluster \x1b[31m", cli.ExitInvalid, `cluster "\x1b[31m" does not exist: must be at most 40 lower-case letters`},
 		{"delete cluster demo --namespace=team", cli.ExitInvalid, `create it with: foo create cluster demo --namespace=team --state-dir=` + empty},
+		{"delete cluster demo --keep-management", cli.ExitInvalid, `create it with: foo create cluster demo --state-dir=` + empty},
 		{"kubeconfig demo --print", cli.ExitInvalid, `cluster "demo" does not exist; create it with: foo create cluster demo`},
 		{"quickstart delete", cli.ExitInvalid, "there is nothing to delete in " + empty},
 		{"get clusters --state-dir=" + kept, cli.ExitInvalid, "the management cluster is not running; start it with: foo start"},

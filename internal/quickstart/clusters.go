@@ -181,7 +181,7 @@ func (c Config) Command(words string) string {
 	if c.Namespace != metav1.NamespaceDefault {
 		command += " --namespace=" + c.Namespace
 	}
-	if c.KeepManagement {
+	if c.KeepManagement && words == "delete cluster" {
 		command += " --keep-management"
 	}
 	return c.here(command + c.kubeconfigFlag())
