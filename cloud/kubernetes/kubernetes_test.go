@@ -145,6 +145,7 @@ func TestPermitted(t *testing.T) {
 	g.Expect(c.denied(rule("namespaces"))).NotTo(ContainElement("get namespaces"))
 	g.Expect(c.denied(rule("namespaces", "blue", "red"))).NotTo(ContainElement("get namespaces"))
 	g.Expect(c.denied(rule("namespaces", "blue"))).To(ContainElement("get namespaces"))
+	g.Expect(c.denied(rule("namespaces", "*"))).To(ContainElement("get namespaces"), "a name is no pattern")
 	g.Expect(c.denied(rule("configmaps", ConfigName))).NotTo(ContainElement("get configmaps"))
 	g.Expect(c.denied(rule("pods", "red"))).To(ContainElement("get pods"))
 }

@@ -6,6 +6,7 @@ package kubernetes
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -59,8 +60,8 @@ func (c *Cloud) denied(given []authorizationv1.ResourceRule) []string {
 
 func (c *Cloud) permitted(given []authorizationv1.ResourceRule, resource, verb string) bool {
 	for _, rule := range given {
-		named := len(rule.ResourceNames) == 0 || resource == "configmaps" && has(rule.ResourceNames, ConfigName) ||
-			resource == "namespaces" && has(rule.ResourceNames, c.namespace)
+		named := len(rule.ResourceNames) == 0 || resource == "configmaps" && slices.Contains(rule.ResourceNames, ConfigName) ||
+			resource == "namespaces" && slices.Contains(rule.ResourceNames, c.namespace)
 		if named && has(rule.APIGroups, "") && has(rule.Resources, resource) && has(rule.Verbs, verb) {
 			return true
 		}
