@@ -179,20 +179,19 @@ func (i images) apiserver() ([]image.Image, error) {
 	return []image.Image{one}, nil
 }
 
-// busybox returns the image with only busybox and a shell.
+// busybox returns the image with only busybox and a second shell, which is found first in the PATH: tests
+// look for messages of /bin/sh, and for variables like data-1, which Debian's busybox does not pass on.
 func (i images) busybox(applets []string) image.Image {
 	files := slices.Grow([]image.File{
 		image.Regular("bin/busybox", programMode, i.content(busyboxPath)),
-		image.Regular("bin/sh", programMode, i.content(shellPath)),
+		image.Regular("usr/bin/sh", programMode, i.content(shellPath)),
 		image.Regular("etc/passwd", fileMode, i.content("etc/passwd")),
 		image.Regular("etc/group", fileMode, i.content("etc/group")),
 		image.Folder("home", programMode), image.Folder("root", 0o700), image.Folder("tmp", 0o1777),
 		image.Folder("var/www", programMode), image.Link("usr/bin/env", "/bin/env"),
 	}, len(applets))
 	for _, name := range applets {
-		if name != "sh" {
-			files = append(files, image.Link("bin/"+name, "busybox"))
-		}
+		files = append(files, image.Link("bin/"+name, "busybox"))
 	}
 	one := newImage(registry+"busybox:1.37.0-1", &image.Layer{Content: "busybox", Files: files, Plain: true})
 	one.Command = []string{"sh"}
