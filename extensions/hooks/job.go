@@ -124,12 +124,9 @@ func (t Tasks) run(ctx context.Context, job Job, ended []extensionv1.HookJobTask
 	whole := Outcome{ended: slices.Clip(ended)}
 	var messages, reports []string
 	for _, task := range t.wanted(job.Hook, job.Settings) {
-		outcome, since, known := endedAs(ended, task.Setting())
-		if _, repeated := task.(Repeated); !known || repeated {
-			var err error
-			if outcome, err = task.Run(ctx, job); err != nil {
-				return whole, err
-			}
+		outcome, since, err := look(ctx, task, job, ended)
+		if err != nil {
+			return whole, err
 		}
 		whole.SnapshotTime = cmp.Or(whole.SnapshotTime, outcome.SnapshotTime)
 		if outcome.Report != "" {
@@ -148,7 +145,7 @@ func (t Tasks) run(ctx context.Context, job Job, ended []extensionv1.HookJobTask
 		if outcome.Last {
 			break
 		}
-		if outcome.Final && !known {
+		if outcome.Final && since.IsZero() {
 			since = metav1.NewTime(job.Now).Rfc3339Copy() // what is stored
 			whole.ended = append(whole.ended, recordOf(task.Setting(), outcome, since))
 		}
@@ -158,6 +155,15 @@ func (t Tasks) run(ctx context.Context, job Job, ended []extensionv1.HookJobTask
 	}
 	whole.Done, whole.Message = true, strings.Join(messages, "; ")
 	return whole, nil
+}
+
+// look runs a task unless it has ended for good. It also returns when the task has ended.
+func look(ctx context.Context, task Task, job Job, ended []extensionv1.HookJobTask) (outcome Outcome, since metav1.Time, err error) {
+	outcome, since, known := endedAs(ended, task.Setting())
+	if _, repeated := task.(Repeated); !known || repeated {
+		outcome, err = task.Run(ctx, job)
+	}
+	return outcome, since, err
 }
 
 // endedAs returns the outcome of a task that has ended, and when.

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -61,12 +62,8 @@ func (c Config) deleteCluster(ctx context.Context, management *rest.Config, say 
 		return err
 	}
 	go say.repeatWaiting(watching)
-	cluster := &clusterv1.Cluster{}
-	err = live.Get(watching, c.key(), cluster)
-	if err == nil {
-		err = live.Delete(watching, cluster)
-	}
-	if client.IgnoreNotFound(err) != nil {
+	uid, err := c.beginDeletion(watching, live)
+	if err != nil {
 		return unanswered(err)
 	}
 	for {
@@ -75,7 +72,7 @@ func (c Config) deleteCluster(ctx context.Context, management *rest.Config, say 
 			return err
 		}
 		// Another command may create a cluster of the same name at once.
-		if all.cluster.Name == "" || all.cluster.UID != cluster.UID {
+		if all.cluster.Name == "" || all.cluster.UID != uid {
 			if err := c.exclusively(watching, say.out, func() error { return c.clearAway(watching, live) }); err != nil && watching.Err() == nil {
 				return err
 			}
@@ -89,6 +86,16 @@ func (c Config) deleteCluster(ctx context.Context, management *rest.Config, say 
 			return context.Cause(watching)
 		}
 	}
+}
+
+// beginDeletion deletes the Cluster, and returns its UID.
+func (c Config) beginDeletion(ctx context.Context, live client.Client) (types.UID, error) {
+	cluster := &clusterv1.Cluster{}
+	err := live.Get(ctx, c.key(), cluster)
+	if err == nil {
+		err = live.Delete(ctx, cluster)
+	}
+	return cluster.UID, client.IgnoreNotFound(err)
 }
 
 // clearAway removes what is left of a cluster after its Cluster, unless there is a new one.
