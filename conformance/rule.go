@@ -166,7 +166,7 @@ func expand(file, contract ruleFile) []Rule {
 		rule.URL = book + page + "#" + words.Replace(entry.Anchor)
 		rule.Sentence, rule.Impact, rule.Fix = words.Replace(rule.Sentence), words.Replace(rule.Impact), words.Replace(rule.Fix)
 		if slices.Contains(entry.Unsaid, contract.Contract) {
-			rule.Mandatory, rule.Sentence = false, "The page does not say so, but those of other kinds do: "+rule.Sentence
+			rule.Mandatory, rule.Sentence = false, "Only the pages of other kinds say so: "+rule.Sentence
 		}
 		if len(rule.Versions) == 0 {
 			rule.Versions = Versions

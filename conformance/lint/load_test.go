@@ -253,6 +253,34 @@ func TestBugsOfTheField(t *testing.T) {
 	}
 }
 
+// clusterctl reads templates only of infrastructure providers, so Clusters beside the components of
+// another provider are examples.
+func TestExamplesAreNoTemplates(t *testing.T) {
+	for components, templates := range map[string]int{"infrastructure-components.yaml": 2, "runtime-extension-components.yaml": 1, "components.yaml": 2} {
+		t.Run(components, func(t *testing.T) {
+			g := NewWithT(t)
+			dir := t.TempDir()
+			for name, content := range map[string]string{
+				components:              "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: demo, namespace: demo-system}\n",
+				"aws.yaml":              "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: demo}\n",
+				"cluster-template.yaml": "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: demo}\n",
+			} {
+				g.Expect(os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600)).To(Succeed())
+			}
+			releases, err := lint.Load(nil, dir)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(releases).To(HaveLen(1))
+			found := 0
+			for _, file := range releases[0].Files {
+				if file.Type == lint.Template {
+					found++
+				}
+			}
+			g.Expect(found).To(Equal(templates))
+		})
+	}
+}
+
 // Cluster API sorts the versions that a label names.
 func TestTheOrderOfVersionsInALabelDoesNotMatter(t *testing.T) {
 	g := NewWithT(t)

@@ -144,8 +144,21 @@ func (r *Release) in(c *CRD, contract string) (crdScope, bool) {
 	return scope, scope.version != nil
 }
 
+// dropExamples removes Clusters and ClusterClasses that are not named as clusterctl wants them if the
+// release is of no infrastructure provider, because clusterctl reads templates only of those.
+func (r *Release) dropExamples() {
+	components := r.of(Components)
+	if len(components) == 0 || slices.ContainsFunc(components, func(f *File) bool {
+		return strings.Contains(f.base(), "infrastructure") || !strings.HasSuffix(f.base(), "-components.yaml")
+	}) {
+		return
+	}
+	r.Files = slices.DeleteFunc(r.Files, func(f *File) bool { return f.typeOfName() == Other && (f.Type == Template || f.Type == Class) })
+}
+
 // prepare sorts the components by kind, and reads the CRDs in parallel.
 func (r *Release) prepare() {
+	r.dropExamples()
 	r.kinds = map[string][]Object{}
 	for _, file := range r.of(Components) {
 		for _, object := range file.Objects {

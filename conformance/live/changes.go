@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/version"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -181,17 +182,16 @@ func (s *story) rollOut(ctx context.Context) error {
 
 // upgrade changes the version of the whole cluster, the control plane first.
 func (s *story) upgrade(ctx context.Context) error {
-	const rule = "control-plane/upgrade"
 	if s.now.controlPlane == nil || !s.now.controlPlane.own {
 		return nil
 	}
 	if s.UpgradeTo == "" {
-		s.missing(rule, conformance.NotRun, "no version was given to upgrade to")
+		s.missingUpgrade("no version was given to upgrade to")
 		return nil
 	}
 	controlPlane := s.now.controlPlane
 	if fields.Text(controlPlane.Unstructured, "spec.version") == s.UpgradeTo {
-		s.missing(rule, conformance.NotRun, "the control plane was created with the version "+s.UpgradeTo+" already")
+		s.missingUpgrade("the control plane was created with the version " + s.UpgradeTo + " already")
 		return nil
 	}
 	if err := s.change(ctx, controlPlane.Unstructured, func() {
@@ -202,6 +202,48 @@ func (s *story) upgrade(ctx context.Context) error {
 	err := s.settle(ctx, func(v *view) error {
 		return errors.Join(hasVersion(v, v.controlPlane), reportsVersion(v, v.controlPlane))
 	})
-	s.onControlPlane(rule, err)
+	s.onControlPlane("control-plane/upgrade", err)
+	if err == nil && fields.At(s.now.controlPlane.Unstructured, "status.versions") == nil {
+		s.missing(orderOfVersions, conformance.NotClaimed, "the control plane has no status.versions")
+	} else if err == nil {
+		s.missing(orderOfVersions, conformance.NotRun, "status.versions never had more than one entry when it was read")
+	}
 	return err
+}
+
+func (s *story) missingUpgrade(reason string) {
+	for _, rule := range []string{"control-plane/upgrade", orderOfVersions} {
+		s.missing(rule, conformance.NotRun, reason)
+	}
+}
+
+const orderOfVersions = "control-plane/status-versions-order"
+
+// checkOrder checks the order of the versions that the control plane reports. Only a control plane that
+// changes reports more than one, and only for a while.
+func (s *story) checkOrder(v *view) {
+	if v.controlPlane == nil || !v.controlPlane.own {
+		return
+	}
+	list, _ := fields.At(v.controlPlane.Unstructured, "status.versions").([]any)
+	if len(list) > 1 {
+		s.record(orderOfVersions, v.controlPlane.contract, v.controlPlane.GetKind(), inOrder(list))
+	}
+}
+
+// inOrder returns an error if a version comes before an older one. What is no version breaks another rule.
+func inOrder(list []any) error {
+	var newest *version.Version
+	for _, entry := range list {
+		name, _ := fields.Get(entry, "version").(string)
+		parsed, err := version.ParseSemantic(name)
+		if err != nil {
+			continue
+		}
+		if newest != nil && parsed.LessThan(newest) {
+			return fmt.Errorf("status.versions is %s; %s comes after v%s, which is newer", fields.Show(list), name, newest)
+		}
+		newest = parsed
+	}
+	return nil
 }

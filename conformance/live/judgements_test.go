@@ -275,6 +275,46 @@ func TestStepsThatNeedMore(t *testing.T) {
 	g.Expect(s.notHere(hooksRun)).To(BeEmpty())
 }
 
+func TestOrderOfVersions(t *testing.T) {
+	for name, test := range map[string]struct {
+		versions []string
+		want     conformance.Status
+	}{
+		"in order":             {[]string{"v1.9.0", "v1.10.0", "v1.36.3"}, conformance.Passed},
+		"by name":              {[]string{"v1.10.0", "v1.9.0"}, conformance.Failed},
+		"the newest first":     {[]string{"v1.36.3", "v1.35.0"}, conformance.Failed},
+		"a prerelease first":   {[]string{"v1.36.0-rc.0", "v1.36.0"}, conformance.Passed},
+		"builds have no order": {[]string{"v1.36.0+b", "v1.36.0+a"}, conformance.Passed},
+		"no version":           {[]string{"v1.36.0", "latest", "v1.35.0"}, conformance.Failed},
+		"one version":          {[]string{"v1.36.3"}, ""},
+		"none at all":          {nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			s := &story{Checker: &Checker{wanted: conformance.Versions}}
+			g.Expect(s.readRules()).To(Succeed())
+			v := newView("v1beta2")
+			var list []any
+			for _, version := range test.versions {
+				list = append(list, map[string]any{"version": version, "replicas": int64(1)})
+			}
+			set(v.controlPlane, list, "status.versions")
+			s.checkOrder(v)
+			if test.want == "" {
+				g.Expect(s.results).To(BeEmpty())
+				return
+			}
+			g.Expect(s.results).To(HaveLen(1))
+			g.Expect(s.results[orderOfVersions].Status).To(Equal(test.want))
+			// What was seen once stays, also after the change.
+			set(v.controlPlane, []any{map[string]any{"version": testVersion}}, "status.versions")
+			s.checkOrder(v)
+			s.missing(orderOfVersions, conformance.NotRun, "never seen")
+			g.Expect(s.results[orderOfVersions].Status).To(Equal(test.want))
+		})
+	}
+}
+
 func TestNotClaimed(t *testing.T) {
 	g := NewWithT(t)
 	v := newView("v1beta2")

@@ -65,7 +65,7 @@ var steps = []step{
 	{"replace an unhealthy machine", []string{"control-plane/remediation"}, (*story).remediate, false},
 	{"scale the control plane down", nil, (*story).scaleDown, false},
 	{"roll the control plane out", []string{"control-plane/rollout-after"}, (*story).rollOut, false},
-	{"upgrade", []string{"control-plane/upgrade"}, (*story).upgrade, false},
+	{"upgrade", []string{"control-plane/upgrade", orderOfVersions}, (*story).upgrade, false},
 	{"move", []string{"clusterctl/move", "*/lost-status"}, (*story).move, false},
 	{"delete", []string{"*/deletion"}, (*story).delete, true},
 	{"call hooks", []string{hooksRun}, (*story).callHooks, false},
@@ -211,6 +211,7 @@ func (s *story) settle(ctx context.Context, wanted func(*view) error) error {
 	err := until(ctx, s.Patience, func() error {
 		v, err := s.read(ctx)
 		if err == nil {
+			s.checkOrder(v)
 			err = v.atRest()
 		}
 		if err == nil && wanted != nil {
