@@ -236,12 +236,14 @@ func (r *Release) secondary(deployment Object) bool {
 func checkAllNamespaces(_ *Release, deployment Object) []string {
 	var messages []string
 	for _, container := range containers(deployment) {
+		command, _ := container["command"].([]any)
 		args, _ := container["args"].([]any)
-		for i, arg := range args {
-			text, _ := arg.(string)
+		words := slices.Concat(command, args)
+		for i, word := range words {
+			text, _ := word.(string)
 			value, found := strings.CutPrefix(text, "--namespace=")
-			if text == "--namespace" && i+1 < len(args) {
-				value, _ = args[i+1].(string)
+			if text == "--namespace" && i+1 < len(words) {
+				value, _ = words[i+1].(string)
 				found = true
 			}
 			if found && value != "" {
