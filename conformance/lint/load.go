@@ -4,7 +4,6 @@
 package lint
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"io/fs"
@@ -223,16 +222,16 @@ func providerType(label string) string {
 	return found
 }
 
-// Implementation guesses name and version of what was loaded, for the report.
+// Implementation guesses the names and versions of what was loaded, for the report.
 func Implementation(releases []*Release) (name, version string) {
-	var names []string
+	var names, versions []string
 	for _, release := range releases {
 		if label := release.provider(); label != "" && !slices.Contains(names, label) {
 			names = append(names, label)
 		}
-		if release.Repository {
-			version = cmp.Or(version, filepath.Base(release.Dir))
+		if folder := filepath.Base(release.Dir); release.Repository && isVersion(folder) && !slices.Contains(versions, folder) {
+			versions = append(versions, folder)
 		}
 	}
-	return strings.Join(names, ", "), version
+	return strings.Join(names, ", "), strings.Join(versions, ", ")
 }

@@ -281,6 +281,19 @@ func TestExamplesAreNoTemplates(t *testing.T) {
 	}
 }
 
+func TestImplementationNamesAllReleases(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	for _, folder := range []string{release, "infrastructure-demo/v0.2.0", "bootstrap-demo/v0.2.0"} {
+		g.Expect(os.CopyFS(filepath.Join(dir, folder), os.DirFS(filepath.Join(base, release)))).To(Succeed())
+	}
+	releases, err := lint.Load(nil, dir)
+	g.Expect(err).NotTo(HaveOccurred())
+	name, version := lint.Implementation(releases)
+	g.Expect(name).To(Equal("infrastructure-demo"))
+	g.Expect(version).To(Equal("v0.2.0, v0.1.0"))
+}
+
 // Cluster API sorts the versions that a label names.
 func TestTheOrderOfVersionsInALabelDoesNotMatter(t *testing.T) {
 	g := NewWithT(t)
