@@ -21,7 +21,7 @@ var componentChecks = map[string]releaseCheck{
 	"deployment":         checkDeployment,
 	"managerContainer":   each("Deployment", checkManagerContainer),
 	"allNamespaces":      each("Deployment", checkAllNamespaces),
-	"serviceAccount":     each("Deployment", checkServiceAccount),
+	"serviceAccount":     eachThat("Deployment", inComponents, checkServiceAccount),
 	"imageName":          each("Deployment", checkImageName),
 	"imageTag":           each("Deployment", checkImageTag),
 	"variablesPrefix":    checkVariablesPrefix,
@@ -32,15 +32,25 @@ var componentChecks = map[string]releaseCheck{
 
 // each applies a check to the components of a kind.
 func each(kind string, check func(*Release, Object) []string) releaseCheck {
+	return eachThat(kind, func(*Release, Object) bool { return true }, check)
+}
+
+// eachThat is like each, but leaves out the components that the check is not about.
+func eachThat(kind string, about func(*Release, Object) bool, check func(*Release, Object) []string) releaseCheck {
 	return func(r *Release) []subject {
-		objects := r.objects(kind)
-		subjects := make([]subject, 0, len(objects))
-		for _, object := range objects {
-			subjects = append(subjects, of(object, check(r, object)...))
+		var subjects []subject
+		for _, object := range r.objects(kind) {
+			if about(r, object) {
+				subjects = append(subjects, of(object, check(r, object)...))
+			}
 		}
 		return subjects
 	}
 }
+
+// inComponents reports whether an object is from components, which have what it refers to. Of a management
+// cluster, only some kinds are read.
+func inComponents(r *Release, _ Object) bool { return !r.Cluster }
 
 // problemsOf reports what cannot be parsed in files of the types.
 func problemsOf(types ...FileType) releaseCheck {
@@ -256,7 +266,7 @@ func checkAllNamespaces(_ *Release, deployment Object) []string {
 
 func checkServiceAccount(r *Release, deployment Object) []string {
 	name := deployment.string("spec", "template", "spec", "serviceAccountName")
-	if name == "" || name == "default" || r.Cluster || r.object("ServiceAccount", deployment.GetNamespace(), name) != nil {
+	if name == "" || name == "default" || r.object("ServiceAccount", deployment.GetNamespace(), name) != nil {
 		return nil
 	}
 	return []string{fmt.Sprintf("uses the ServiceAccount %s, which the components do not have", name)}

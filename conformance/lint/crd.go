@@ -60,6 +60,16 @@ var crdChecks = map[string]func(crdScope) []string{
 	"poolMachineKind":   checkPoolMachineKind,
 }
 
+// judgeable say which CRDs a check is about and can judge, unless that is all of its contract.
+var judgeable = map[string]func(crdScope) bool{
+	"contractVersions": func(s crdScope) bool { return s.crd.Labels[contractPrefix+s.contract] != "" },
+	"contractMetadata": func(s crdScope) bool {
+		series := s.release.current()
+		return s.crd.labelled() && series != nil && slices.Contains(conformance.Versions, series.Contract)
+	},
+	"templateFields": func(s crdScope) bool { return s.release.kindOf(s.crd) != nil },
+}
+
 func checkScope(s crdScope) []string {
 	if s.crd.Spec.Scope == apiextensionsv1.NamespaceScoped {
 		return nil
@@ -114,9 +124,6 @@ var versionName = regexp.MustCompile(`^v[1-9][0-9]*((alpha|beta)[1-9][0-9]*)?$`)
 
 func checkContractVersions(s crdScope) []string {
 	value := s.crd.Labels[contractPrefix+s.contract]
-	if value == "" {
-		return nil
-	}
 	var messages []string
 	used := s.crd.apiVersion(s.contract)
 	for _, name := range strings.Split(value, "_") {
@@ -135,11 +142,8 @@ func checkContractVersions(s crdScope) []string {
 
 func checkContractMetadata(s crdScope) []string {
 	series := s.release.current()
-	if series == nil || !s.crd.labelled() || s.crd.Labels[contractPrefix+series.Contract] != "" {
+	if s.crd.Labels[contractPrefix+series.Contract] != "" {
 		return nil
-	}
-	if !slices.Contains(conformance.Versions, series.Contract) {
-		return nil // metadata-contract reports it
 	}
 	return []string{fmt.Sprintf("metadata.yaml says that %d.%d has the contract %s, but there is no label %s%s",
 		series.Major, series.Minor, series.Contract, contractPrefix, series.Contract)}
@@ -259,11 +263,7 @@ func (r *Release) kindOf(template *CRD) *CRD {
 }
 
 func checkTemplateFields(s crdScope) []string {
-	crd := s.release.kindOf(s.crd)
-	if crd == nil {
-		return nil
-	}
-	scope, ok := s.release.in(crd, s.contract)
+	scope, ok := s.release.in(s.release.kindOf(s.crd), s.contract)
 	if !ok {
 		return nil
 	}

@@ -17,18 +17,42 @@ import (
 var extensionChecks = map[string]releaseCheck{
 	"extensionVersion":    each("ExtensionConfig", checkExtensionVersion),
 	"extensionEndpoint":   each("ExtensionConfig", checkExtensionEndpoint),
-	"extensionURL":        each("ExtensionConfig", checkExtensionURL),
-	"extensionService":    each("ExtensionConfig", checkExtensionService),
-	"extensionPort":       each("ExtensionConfig", checkExtensionPort),
+	"extensionURL":        eachClaiming(hasField("url"), checkExtensionURL),
+	"extensionService":    checkExtensionServices,
+	"extensionPort":       eachClaiming(hasField("service"), checkExtensionPort),
 	"extensionCA":         each("ExtensionConfig", checkExtensionCA),
-	"extensionCASecret":   each("ExtensionConfig", checkExtensionCASecret),
-	"extensionSettings":   each("ExtensionConfig", checkExtensionSettings),
+	"extensionCASecret":   eachClaiming(injectsCA, checkExtensionCASecret),
+	"extensionSettings":   eachThat("ExtensionConfig", hasSettings, checkExtensionSettings),
 	"handlerNames":        eachHandler(checkHandlerName),
 	"handlerTimeouts":     eachHandler(checkHandlerTimeout),
 	"handlerHooks":        eachHandler(checkHandlerHook),
 	"failurePolicy":       eachHandler(checkFailurePolicy),
 	"inPlaceHandlers":     checkInPlaceHandlers,
 	"extensionPrivileges": checkExtensionPrivileges,
+}
+
+// eachClaiming applies a check to the extensions that claim its feature.
+func eachClaiming(claims func(Object) bool, check func(*Release, Object) []string) releaseCheck {
+	return func(r *Release) []subject {
+		configs := r.objects("ExtensionConfig")
+		subjects := make([]subject, 0, len(configs))
+		for _, config := range configs {
+			s := subject{object: config, notClaimed: !claims(config)}
+			if !s.notClaimed {
+				s.messages = check(r, config)
+			}
+			subjects = append(subjects, s)
+		}
+		return subjects
+	}
+}
+
+// hasField returns whether the client configuration of an extension has a field.
+func hasField(name string) func(Object) bool {
+	return func(config Object) bool {
+		_, found := clientConfig(config, name)
+		return found
+	}
 }
 
 func checkExtensionVersion(r *Release, config Object) []string {
@@ -45,9 +69,8 @@ func clientConfig(config Object, field string) (any, bool) {
 }
 
 func checkExtensionEndpoint(_ *Release, config Object) []string {
-	_, hasURL := clientConfig(config, "url")
-	_, hasService := clientConfig(config, "service")
-	if hasURL != hasService {
+	hasURL := hasField("url")(config)
+	if hasURL != hasField("service")(config) {
 		return nil
 	}
 	if hasURL {
@@ -57,10 +80,7 @@ func checkExtensionEndpoint(_ *Release, config Object) []string {
 }
 
 func checkExtensionURL(_ *Release, config Object) []string {
-	value, found := clientConfig(config, "url")
-	if !found {
-		return nil
-	}
+	value, _ := clientConfig(config, "url")
 	text, _ := value.(string)
 	parsed, err := url.Parse(text)
 	switch {
@@ -77,28 +97,28 @@ func checkExtensionURL(_ *Release, config Object) []string {
 	}
 }
 
-// extensionService returns the Service that the configuration names, and whether it names one.
-func extensionService(r *Release, config Object) (service *Object, name string, named bool) {
-	if _, found := clientConfig(config, "service"); !found {
-		return nil, "", false
-	}
+// extensionService returns the Service that the configuration names, if the release has it, and its name.
+func extensionService(r *Release, config Object) (service *Object, name string) {
 	namespace, name := config.string("spec", "clientConfig", "service", "namespace"), config.string("spec", "clientConfig", "service", "name")
-	return r.object("Service", namespace, name), namespace + "/" + name, true
+	return r.object("Service", namespace, name), namespace + "/" + name
 }
 
-func checkExtensionService(r *Release, config Object) []string {
-	service, name, named := extensionService(r, config)
-	if !named || service != nil || len(r.objects("Service")) == 0 {
+// checkExtensionServices looks for Services unless the release has none, as when only the configuration is checked.
+func checkExtensionServices(r *Release) []subject {
+	if len(r.objects("Service")) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("names the Service %s, which the components do not have", name)}
+	return eachClaiming(hasField("service"), func(r *Release, config Object) []string {
+		service, name := extensionService(r, config)
+		if service != nil {
+			return nil
+		}
+		return []string{fmt.Sprintf("names the Service %s, which the components do not have", name)}
+	})(r)
 }
 
 func checkExtensionPort(r *Release, config Object) []string {
-	service, name, named := extensionService(r, config)
-	if !named {
-		return nil
-	}
+	service, name := extensionService(r, config)
 	port := int64(443)
 	if value, found, _ := unstructured.NestedFieldNoCopy(config.Object, "spec", "clientConfig", "service", "port"); found {
 		port = number(value)
@@ -115,18 +135,19 @@ func checkExtensionPort(r *Release, config Object) []string {
 const injectSecret = "runtime.cluster.x-k8s.io/inject-ca-from-secret"
 
 func checkExtensionCA(_ *Release, config Object) []string {
-	_, bundle := clientConfig(config, "caBundle")
-	if _, injected := config.GetAnnotations()[injectSecret]; injected || bundle {
+	if hasField("caBundle")(config) || injectsCA(config) {
 		return nil
 	}
 	return []string{fmt.Sprintf("has neither spec.clientConfig.caBundle nor the annotation %s", injectSecret)}
 }
 
+func injectsCA(config Object) bool {
+	_, found := config.GetAnnotations()[injectSecret]
+	return found
+}
+
 func checkExtensionCASecret(r *Release, config Object) []string {
-	value, found := config.GetAnnotations()[injectSecret]
-	if !found {
-		return nil
-	}
+	value := config.GetAnnotations()[injectSecret]
 	namespace, name, _ := strings.Cut(value, "/")
 	if namespace == "" || name == "" || strings.Contains(name, "/") {
 		return []string{fmt.Sprintf("annotation %s is %q, want NAMESPACE/NAME", injectSecret, value)}
@@ -141,11 +162,13 @@ func checkExtensionCASecret(r *Release, config Object) []string {
 	return []string{fmt.Sprintf("annotation %s names %s, which no Certificate of the components creates", injectSecret, value)}
 }
 
+func hasSettings(_ *Release, config Object) bool {
+	settings, _, _ := unstructured.NestedFieldNoCopy(config.Object, "spec", "settings")
+	return settings != nil
+}
+
 func checkExtensionSettings(_ *Release, config Object) []string {
-	settings, found, _ := unstructured.NestedFieldNoCopy(config.Object, "spec", "settings")
-	if !found || settings == nil {
-		return nil
-	}
+	settings, _, _ := unstructured.NestedFieldNoCopy(config.Object, "spec", "settings")
 	values, ok := settings.(map[string]any)
 	if !ok {
 		return []string{"spec.settings is no map"}
@@ -269,7 +292,7 @@ func checkInPlaceHandlers(r *Release) []subject {
 func checkExtensionPrivileges(r *Release) []subject {
 	var subjects []subject
 	for _, config := range r.objects("ExtensionConfig") {
-		service, _, _ := extensionService(r, config)
+		service, _ := extensionService(r, config)
 		if service == nil {
 			continue
 		}

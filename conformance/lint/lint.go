@@ -183,6 +183,9 @@ func (r *Release) check(rule conformance.Rule, version string) ([]subject, error
 			continue
 		}
 		scope.rule = rule
+		if can := judgeable[name]; can != nil && !can(scope) {
+			continue
+		}
 		s := subject{object: crd.Object}
 		if claim := rule.Lint.Claim; len(claim) > 0 && !slices.ContainsFunc(claim, scope.has) {
 			s.notClaimed = true

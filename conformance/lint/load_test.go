@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -337,6 +338,80 @@ func TestLoadCluster(t *testing.T) {
 		if strings.HasPrefix(result.Rule, "runtime-extension/handler") {
 			g.Expect(result.Status).To(Equal(conformance.Passed), "only a cluster has handlers")
 		}
+	}
+	g.Expect(outcomes(results)).To(And(
+		HaveKeyWithValue("clusterctl/service-account", conformance.NotApplicable),
+		HaveKeyWithValue("clusterctl/certificate-mount", conformance.NotApplicable),
+		HaveKeyWithValue("infrastructure-machine/contract-metadata", conformance.NotApplicable),
+		HaveKeyWithValue("clusterctl/webhook-service", conformance.Passed),
+	))
+}
+
+// outcomes returns the statuses by rule.
+func outcomes(results []conformance.Result) map[string]conformance.Status {
+	statuses := map[string]conformance.Status{}
+	for _, result := range results {
+		statuses[result.Rule] = result.Status
+	}
+	return statuses
+}
+
+// What a rule compares with may be elsewhere. Then nothing says that it was met.
+func TestARuleThatCannotBeCheckedDoesNotPass(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join(base, release, components))
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	for name, test := range map[string]struct {
+		keep func(document string) bool
+		want map[string]conformance.Status
+	}{
+		"components without metadata": {
+			func(string) bool { return true },
+			map[string]conformance.Status{
+				"control-plane/contract-metadata": conformance.NotApplicable, "bootstrap/contract-metadata": conformance.NotApplicable,
+				"control-plane/contract-versions": conformance.Passed, "clusterctl/conversion-webhook": conformance.Passed,
+			},
+		},
+		"CRDs alone": {
+			func(document string) bool { return strings.Contains(document, "kind: CustomResourceDefinition\n") },
+			map[string]conformance.Status{"clusterctl/conversion-webhook": conformance.NotApplicable},
+		},
+		"templates without their kinds": {
+			func(document string) bool {
+				return strings.Contains(document, "kind: CustomResourceDefinition\n") && strings.Contains(document, "Template, ")
+			},
+			map[string]conformance.Status{"infrastructure-machine/template-fields": conformance.NotApplicable, "infrastructure-machine/template-name": conformance.Failed},
+		},
+		"webhooks alone": {
+			func(document string) bool { return strings.Contains(document, "WebhookConfiguration\n") },
+			map[string]conformance.Status{"clusterctl/webhook-service": conformance.NotApplicable},
+		},
+		"an extension without its Service": {
+			func(document string) bool { return strings.Contains(document, "kind: ExtensionConfig\n") },
+			map[string]conformance.Status{"runtime-extension/service": conformance.NotApplicable, "runtime-extension/service-port": conformance.Passed},
+		},
+		"an extension with a Service": {
+			func(document string) bool { return !strings.Contains(document, "  name: remote\n") },
+			map[string]conformance.Status{"runtime-extension/url": conformance.NotClaimed, "runtime-extension/service": conformance.Passed, "runtime-extension/ca-secret": conformance.Passed},
+		},
+		"an extension with a URL": {
+			func(document string) bool { return strings.Contains(document, "  name: remote\n") },
+			map[string]conformance.Status{
+				"runtime-extension/url": conformance.Passed, "runtime-extension/service-port": conformance.NotClaimed,
+				"runtime-extension/ca-secret": conformance.NotClaimed, "runtime-extension/settings": conformance.NotApplicable,
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			documents := slices.DeleteFunc(strings.Split(string(data), "---\n"), func(document string) bool { return !test.keep(document) })
+			releases, err := lint.Load(strings.NewReader(strings.Join(documents, "---\n")), "-")
+			g.Expect(err).NotTo(HaveOccurred())
+			report, err := conformance.Check(t.Context(), conformance.Options{Checkers: []conformance.Checker{&lint.Linter{Releases: releases}}})
+			g.Expect(err).NotTo(HaveOccurred())
+			for rule, status := range test.want {
+				g.Expect(outcomes(report.Results)).To(HaveKeyWithValue(rule, status))
+			}
+		})
 	}
 }
 

@@ -12,13 +12,13 @@ import (
 )
 
 var webhookChecks = map[string]releaseCheck{
-	"conversionWebhook": each("CustomResourceDefinition", checkConversionWebhook),
-	"webhookService":    eachWebhook(checkWebhookService),
+	"conversionWebhook": eachThat("CustomResourceDefinition", convertsByWebhook, checkConversionWebhook),
+	"webhookService":    checkAdmissionServices,
 	"webhookBackend":    checkWebhookBackend,
 	"webhookCA":         checkWebhookCA,
 	"certificateNames":  checkCertificateNames,
 	"certificateIssuer": each("Certificate", checkCertificateIssuer),
-	"certificateMount":  each("Deployment", checkCertificateMount),
+	"certificateMount":  eachThat("Deployment", servesWebhooks, checkCertificateMount),
 }
 
 // webhook is a call of the API server to a Service.
@@ -58,21 +58,27 @@ func admission(r *Release) []Object {
 	return append(r.objects("ValidatingWebhookConfiguration"), r.objects("MutatingWebhookConfiguration")...)
 }
 
-func eachWebhook(check func(*Release, Object) []string) releaseCheck {
-	return func(r *Release) []subject {
-		objects := admission(r)
-		subjects := make([]subject, 0, len(objects))
-		for _, object := range objects {
-			subjects = append(subjects, of(object, check(r, object)...))
+// callsServices reports whether an object has webhooks whose Services the release must have. CRDs or webhooks
+// alone come without Services.
+func callsServices(r *Release, object Object) bool {
+	return len(webhooks(object)) > 0 && (r.installable() || len(r.objects("Service")) > 0)
+}
+
+func checkAdmissionServices(r *Release) []subject {
+	var subjects []subject
+	for _, object := range admission(r) {
+		if callsServices(r, object) {
+			subjects = append(subjects, of(object, checkWebhookService(r, object)...))
 		}
-		return subjects
 	}
+	return subjects
+}
+
+func convertsByWebhook(r *Release, crd Object) bool {
+	return crd.string("spec", "conversion", "strategy") == "Webhook" && (len(webhooks(crd)) == 0 || callsServices(r, crd))
 }
 
 func checkConversionWebhook(r *Release, crd Object) []string {
-	if crd.string("spec", "conversion", "strategy") != "Webhook" {
-		return nil
-	}
 	if len(webhooks(crd)) == 0 && crd.string("spec", "conversion", "webhook", "clientConfig", "url") == "" {
 		return []string{"has the conversion strategy Webhook and names no Service"}
 	}
@@ -80,9 +86,6 @@ func checkConversionWebhook(r *Release, crd Object) []string {
 }
 
 func checkWebhookService(r *Release, object Object) []string {
-	if len(r.objects("Service")) == 0 && !r.installable() {
-		return nil // CRDs alone
-	}
 	var messages []string
 	for _, w := range webhooks(object) {
 		service := r.object("Service", w.namespace, w.service)
@@ -200,12 +203,11 @@ func checkCertificateIssuer(r *Release, certificate Object) []string {
 	return []string{fmt.Sprintf("names the Issuer %q, which the components do not have", name)}
 }
 
+func servesWebhooks(r *Release, _ Object) bool { return !r.Cluster && len(r.called()) > 0 }
+
 // checkCertificateMount looks at Secrets for certificates by their name: a Deployment may mount
 // other Secrets that a user creates.
 func checkCertificateMount(r *Release, deployment Object) []string {
-	if r.Cluster || len(r.called()) == 0 {
-		return nil
-	}
 	secrets := map[string]bool{}
 	for _, certificate := range r.objects("Certificate") {
 		secrets[certificate.string("spec", "secretName")] = true
