@@ -118,15 +118,15 @@ func loadFolder(root string) ([]*Release, error) {
 		}
 		folders[dir].Files = append(folders[dir].Files, file)
 	}
-	if len(folders) == 0 && kustomization {
-		return nil, fmt.Errorf("%s has kustomizations only; build them first: kustomize build FOLDER | capi-conformance lint -", root)
-	}
-	if len(folders) == 0 {
-		return nil, fmt.Errorf("%s has no manifests of a provider: no components, metadata, cluster templates or ClusterClasses", root)
-	}
 	var releases []*Release
 	for _, dir := range slices.Sorted(maps.Keys(folders)) {
 		releases = append(releases, newReleases(folders[dir])...)
+	}
+	if len(releases) == 0 && kustomization {
+		return nil, fmt.Errorf("%s has kustomizations only; build them first: kustomize build FOLDER | capi-conformance lint -", root)
+	}
+	if len(releases) == 0 {
+		return nil, fmt.Errorf("%s has no manifests of a provider: no components, metadata, cluster templates or ClusterClasses", root)
 	}
 	return releases, nil
 }
@@ -184,6 +184,9 @@ func newReleases(release *Release) []*Release {
 	}
 	if len(named) < 2 {
 		release.prepare()
+		if len(release.Files) == 0 {
+			return nil // it had only examples
+		}
 		return []*Release{release}
 	}
 	var releases []*Release

@@ -257,12 +257,21 @@ func TestBugsOfTheField(t *testing.T) {
 // clusterctl reads templates only of infrastructure providers, so Clusters beside the components of
 // another provider are examples.
 func TestExamplesAreNoTemplates(t *testing.T) {
-	for components, templates := range map[string]int{"infrastructure-components.yaml": 2, "runtime-extension-components.yaml": 1, "components.yaml": 2} {
-		t.Run(components, func(t *testing.T) {
+	for name, test := range map[string]struct {
+		components, label string
+		templates         int
+	}{
+		"infrastructure":              {"infrastructure-components.yaml", "", 2},
+		"a runtime extension":         {"runtime-extension-components.yaml", "", 1},
+		"any":                         {"components.yaml", "", 2},
+		"infrastructure by its label": {"demo-components.yaml", "infrastructure-demo", 2},
+		"another by its label":        {"demo-components.yaml", "bootstrap-demo", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			dir := t.TempDir()
 			for name, content := range map[string]string{
-				components:              "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: demo, namespace: demo-system}\n",
+				test.components:         "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: demo, namespace: demo-system, labels: {cluster.x-k8s.io/provider: \"" + test.label + "\"}}\n",
 				"aws.yaml":              "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: demo}\n",
 				"cluster-template.yaml": "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: demo}\n",
 			} {
@@ -277,7 +286,7 @@ func TestExamplesAreNoTemplates(t *testing.T) {
 					found++
 				}
 			}
-			g.Expect(found).To(Equal(templates))
+			g.Expect(found).To(Equal(test.templates))
 		})
 	}
 }
@@ -293,6 +302,38 @@ func TestImplementationNamesAllReleases(t *testing.T) {
 	name, version := lint.Implementation(releases)
 	g.Expect(name).To(Equal("infrastructure-demo"))
 	g.Expect(version).To(Equal("v0.2.0, v0.1.0"))
+}
+
+// A clone has Clusters in folders of their own. Only what is named as clusterctl wants it is a template.
+func TestSamplesOfACloneAreNoTemplates(t *testing.T) {
+	const cluster = "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: demo}\n"
+	g := NewWithT(t)
+	dir := t.TempDir()
+	for _, path := range []string{"config/samples/cluster.yaml", "templates/cluster-template.yaml", "templates/broken.yaml"} {
+		g.Expect(os.MkdirAll(filepath.Join(dir, filepath.Dir(path)), 0o755)).To(Succeed())
+		g.Expect(os.WriteFile(filepath.Join(dir, path), []byte(cluster), 0o600)).To(Succeed())
+	}
+	g.Expect(os.CopyFS(filepath.Join(dir, "config/default"), os.DirFS(filepath.Join(base, release)))).To(Succeed())
+	releases, err := lint.Load(nil, dir)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(releases).To(HaveExactElements(HaveField("Dir", filepath.Join(dir, "config/default")), HaveField("Dir", filepath.Join(dir, "templates"))))
+	g.Expect(releases[1].Files).To(HaveExactElements(HaveField("Path", filepath.Join(dir, "templates/cluster-template.yaml"))))
+
+	_, err = lint.Load(nil, filepath.Join(dir, "config/samples"))
+	g.Expect(err).To(MatchError(ContainSubstring("has no manifests of a provider")))
+	releases, err = lint.Load(nil, filepath.Join(dir, "config/samples/cluster.yaml"))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(releases[0].Files).To(HaveExactElements(HaveField("Type", lint.Template)), "the user named the file")
+}
+
+// A release whose folder is named as in a repository keeps a template with a wrong name, to say so.
+func TestWronglyNamedTemplatesOfARepository(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	path := filepath.Join(dir, release, "demo.yaml")
+	g.Expect(os.MkdirAll(filepath.Dir(path), 0o755)).To(Succeed())
+	g.Expect(os.WriteFile(path, []byte("apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: demo}\n"), 0o600)).To(Succeed())
+	g.Expect(outcomes(check(t, g, dir))).To(HaveKeyWithValue("clusterctl/template-name", conformance.Failed))
 }
 
 // Cluster API sorts the versions that a label names.

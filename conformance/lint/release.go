@@ -144,16 +144,24 @@ func (r *Release) in(c *CRD, contract string) (crdScope, bool) {
 	return scope, scope.version != nil
 }
 
-// dropExamples removes Clusters and ClusterClasses that are not named as clusterctl wants them if the
-// release is of no infrastructure provider, because clusterctl reads templates only of those.
+// dropExamples removes Clusters and ClusterClasses that are not named as clusterctl wants them, unless the
+// release may have templates.
 func (r *Release) dropExamples() {
-	components := r.of(Components)
-	if len(components) == 0 || slices.ContainsFunc(components, func(f *File) bool {
-		return strings.Contains(f.base(), "infrastructure") || !strings.HasSuffix(f.base(), "-components.yaml")
-	}) {
-		return
+	if !r.mayHaveTemplates() {
+		r.Files = slices.DeleteFunc(r.Files, func(f *File) bool { return f.typeOfName() == Other && (f.Type == Template || f.Type == Class) })
 	}
-	r.Files = slices.DeleteFunc(r.Files, func(f *File) bool { return f.typeOfName() == Other && (f.Type == Template || f.Type == Class) })
+}
+
+// mayHaveTemplates reports whether a Cluster in the release may be a template with a wrong name. clusterctl reads
+// templates only of infrastructure providers, and from where their components are.
+func (r *Release) mayHaveTemplates() bool {
+	components := r.of(Components)
+	if len(components) == 0 {
+		return r.Repository || !r.Folder
+	}
+	return providerType(r.provider()) == "infrastructure-" || slices.ContainsFunc(components, func(f *File) bool {
+		return strings.Contains(f.base(), "infrastructure") || !strings.HasSuffix(f.base(), "-components.yaml")
+	})
 }
 
 // prepare sorts the components by kind, and reads the CRDs in parallel.
