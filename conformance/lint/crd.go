@@ -67,6 +67,7 @@ var judgeable = map[string]func(crdScope) bool{
 		series := s.release.current()
 		return s.crd.labelled() && series != nil && slices.Contains(conformance.Versions, series.Contract)
 	},
+	"template":       func(s crdScope) bool { return !s.crd.ofPool() },
 	"templateFields": func(s crdScope) bool { return s.release.kindOf(s.crd) != nil },
 }
 
@@ -85,12 +86,7 @@ func checkAPIGroup(s crdScope) []string {
 	if slices.Contains(managerGroups, group) {
 		return nil
 	}
-	missing := map[string]bool{"get": true, "list": true, "patch": true, "update": true, "watch": true}
-	// The topology controller only reads these templates of a ClusterClass.
-	read := s.crd.Template && (s.rule.Contract == "infrastructure-cluster" || s.rule.Contract == "control-plane")
-	if !read {
-		missing["create"], missing["delete"] = true, true
-	}
+	missing := neededVerbs(s)
 	for _, role := range s.release.objects("ClusterRole") {
 		if role.GetLabels()["cluster.x-k8s.io/aggregate-to-manager"] != "true" {
 			continue
@@ -106,6 +102,19 @@ func checkAPIGroup(s crdScope) []string {
 	}
 	return []string{fmt.Sprintf("no ClusterRole with the label cluster.x-k8s.io/aggregate-to-manager: \"true\" allows to %s %s.%s",
 		strings.Join(slices.Sorted(maps.Keys(missing)), ", "), resource, group)}
+}
+
+// neededVerbs are what Cluster API's managers do with a kind.
+func neededVerbs(s crdScope) map[string]bool {
+	needed := map[string]bool{"get": true, "list": true, "patch": true, "update": true, "watch": true}
+	// The topology controller only reads these templates of a ClusterClass.
+	if read := s.crd.Template && (s.rule.Contract == cluster || s.rule.Contract == controlPlane); !read {
+		needed["create"], needed["delete"] = true, true
+	}
+	if s.crd.ofPool() {
+		delete(needed, "create")
+	}
+	return needed
 }
 
 func allows(rule map[string]any, field, value string) bool {

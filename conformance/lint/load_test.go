@@ -336,6 +336,40 @@ func TestWronglyNamedTemplatesOfARepository(t *testing.T) {
 	g.Expect(outcomes(check(t, g, dir))).To(HaveKeyWithValue("clusterctl/template-name", conformance.Failed))
 }
 
+// A pool creates these machines, and Cluster API a Machine for each: they need no template, and have an ID from
+// the start.
+func TestMachinesOfAPool(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join(base, release, components))
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	documents := strings.Split(string(data), "---\n")
+	index := slices.IndexFunc(documents, mutant{Object: "CustomResourceDefinition DemoMachine"}.selects)
+	of := strings.NewReplacer("DemoMachine", "DemoMachinePoolMachine", "demomachine", "demomachinepoolmachine").Replace(documents[index])
+	role := "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: pool, labels: {cluster.x-k8s.io/aggregate-to-manager: \"true\", cluster.x-k8s.io/provider: infrastructure-demo}}\n" +
+		"rules: [{apiGroups: [infrastructure.demo.example.com], resources: [demomachinepoolmachines], verbs: [delete, get, list, patch, update, watch]}]\n"
+	for name, test := range map[string]struct {
+		change mutant
+		broken []string
+	}{
+		"as the pool needs it": {mutant{Set: map[string]any{"/spec/versions/v1beta2/schema/openAPIV3Schema/properties/spec/required": []any{"providerID"}}}, nil},
+		"without a label":      {mutant{Set: map[string]any{"/metadata/labels": map[string]any{"cluster.x-k8s.io/provider": "infrastructure-demo"}}}, []string{"infrastructure-machine/contract-label"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			dir := t.TempDir()
+			g.Expect(os.CopyFS(dir, os.DirFS(base))).To(Succeed())
+			content := string(data) + "---\n" + test.change.set(g, of) + role
+			g.Expect(os.WriteFile(filepath.Join(dir, release, components), []byte(content), 0o600)).To(Succeed())
+			var broken []string
+			for _, result := range check(t, g, dir) {
+				if len(result.Findings) > 0 {
+					broken = append(broken, result.Rule)
+				}
+			}
+			g.Expect(broken).To(Equal(test.broken))
+		})
+	}
+}
+
 // Cluster API sorts the versions that a label names.
 func TestTheOrderOfVersionsInALabelDoesNotMatter(t *testing.T) {
 	g := NewWithT(t)

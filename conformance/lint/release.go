@@ -206,15 +206,13 @@ func wrongField(object Object, err error) error {
 }
 
 // suffixes of kinds decide which contract a CRD is about; the first that fits counts. Cluster API
-// has no list of kinds, so these are the names that its book recommends. What a pool creates by
-// itself has no template, and Cluster API sees it as part of the pool.
+// has no list of kinds, so these are the names that its book recommends.
 var suffixes = []struct{ kind, group, contract string }{
 	{"ControlPlane", "", controlPlane},
 	{"Config", "bootstrap.", bootstrap},
 	{"BootstrapConfig", "", bootstrap},
 	{"", "bootstrap.", ""},
 	{"", "controlplane.", ""},
-	{"MachinePoolMachine", "", ""},
 	{"MachinePool", "", machinePool},
 	{"Machine", "", machine},
 	{"Cluster", "", cluster},
@@ -233,6 +231,9 @@ func (r *Release) contract(crd *CRD) (contract string, template bool) {
 	}
 	return "", false
 }
+
+// ofPool reports whether a pool creates the objects. Cluster API creates a Machine for each, but not the objects.
+func (c *CRD) ofPool() bool { return strings.HasSuffix(c.kind(), "MachinePoolMachine") }
 
 // foreign reports whether the CRD belongs to Cluster API itself, or to no provider of a contract.
 func foreign(crd *CRD) bool {

@@ -62,6 +62,7 @@ func inside(s *openAPI, suffix string) *openAPI {
 func checkFields(s crdScope) []string {
 	var messages []string
 	for _, field := range s.rule.Lint.Fields[s.contract] {
+		field.Optional = field.Optional && !s.crd.ofPool() // the pool sets all fields
 		if message := checkField(s.schema(), field); message != "" {
 			messages = append(messages, fmt.Sprintf("version %s %s", s.version.Name, message))
 		}
