@@ -63,6 +63,33 @@ func TestRulesThatAPageDoesNotHave(t *testing.T) {
 	}
 }
 
+// These rules are as strict as the page says. clusterctl's page calls it a recommendation to have no links to external
+// objects, and demands all components that the provider needs.
+func TestLevelsOfRules(t *testing.T) {
+	for id, mandatory := range map[string]bool{
+		"clusterctl/binding-subjects":           true,
+		"clusterctl/service-account":            true,
+		"clusterctl/webhook-service":            true,
+		"clusterctl/webhook-ca":                 true,
+		"clusterctl/role-refs":                  false,
+		"clusterctl/certificate-issuer":         false,
+		"clusterctl/certificate-mount":          false,
+		"clusterctl/template-references":        true,
+		"control-plane/lost-status":             false,
+		"infrastructure-machine/lost-status":    false,
+		"control-plane/user-certificates":       false,
+		"control-plane/metadata-propagation":    true,
+		"control-plane/infrastructure-metadata": false,
+	} {
+		t.Run(id, func(t *testing.T) {
+			g := NewWithT(t)
+			rule, err := conformance.Find(id)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(rule.Mandatory).To(Equal(mandatory))
+		})
+	}
+}
+
 func TestThePageOfTheRulesIsCurrent(t *testing.T) {
 	g := NewWithT(t)
 	rules, err := conformance.Rules()

@@ -35,7 +35,7 @@ func controlPlaneScenarios() []scenario {
 		}, lifeOfControlPlane},
 		{"scale subresource", ControlPlane, MachinesCreated, []string{"scale"}, scaleSubresource},
 		{"changes in place", ControlPlane, MachinesCreated, []string{
-			"metadata-propagation", "in-place-propagation", "deletion-timeouts", "readiness-gates", "taints",
+			"metadata-propagation", "infrastructure-metadata", "in-place-propagation", "deletion-timeouts", "readiness-gates", "taints",
 		}, changesInPlace},
 		{"endpoint comes late", ControlPlane, MachinesCreated, []string{"waits-for-endpoint"}, endpointLate},
 		{"certificates of the user", ControlPlane, MachinesCreated, []string{"user-certificates"}, certificatesOfUser},

@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/util/keyutil"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capfoo/cluster-api-provider-foo/conformance/internal/fields"
 )
@@ -69,7 +70,11 @@ func changesInPlace(s *story) error {
 	if err := s.change(object, func() { s.changeMachineTemplate(object) }); err != nil {
 		return err
 	}
-	s.check("metadata-propagation", s.until("after spec.machineTemplate.metadata was changed", func() error { return s.hasChangedMetadata(machine) }))
+	infra := s.standIn(standInMachine)
+	infra.SetName(machine.Spec.InfrastructureRef.Name)
+	for rule, changed := range map[string]client.Object{"metadata-propagation": machine, "infrastructure-metadata": infra} {
+		s.check(rule, s.until("after spec.machineTemplate.metadata was changed", func() error { return s.hasChangedMetadata(changed) }))
+	}
 	for rule, look := range changedFields {
 		if s.wants(rule) {
 			s.check(rule, s.until("after spec.machineTemplate was changed", func() error { return errors.Join(s.read(machine), look(machine)) }))
@@ -115,21 +120,14 @@ func (s *story) changeMachineTemplate(object *unstructured.Unstructured) {
 	}
 }
 
-// hasChangedMetadata reads a Machine and what it refers to.
-func (s *story) hasChangedMetadata(machine *clusterv1.Machine) error {
-	if err := s.read(machine); err != nil {
+// hasChangedMetadata reads an object, and returns nil once it has the label and the annotation.
+func (s *story) hasChangedMetadata(object client.Object) error {
+	if err := s.read(object); err != nil {
 		return err
 	}
-	infra := s.standIn(standInMachine)
-	infra.SetName(machine.Spec.InfrastructureRef.Name)
-	if err := s.read(infra); err != nil {
-		return err
-	}
-	for _, object := range []metav1.Object{machine, infra} {
-		if object.GetLabels()[changedLabel] != "yes" || object.GetAnnotations()[changedLabel] != "yes" {
-			return fmt.Errorf("%s has the labels %s and the annotations %s, want %s=yes in both",
-				object.GetName(), fields.Show(object.GetLabels()), fields.Show(object.GetAnnotations()), changedLabel)
-		}
+	if object.GetLabels()[changedLabel] != "yes" || object.GetAnnotations()[changedLabel] != "yes" {
+		return fmt.Errorf("%s has the labels %s and the annotations %s, want %s=yes in both",
+			object.GetName(), fields.Show(object.GetLabels()), fields.Show(object.GetAnnotations()), changedLabel)
 	}
 	return nil
 }

@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/version"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capfoo/cluster-api-provider-foo/conformance"
 	"github.com/capfoo/cluster-api-provider-foo/conformance/internal/fields"
@@ -136,20 +135,11 @@ func (s *story) changeInPlace(ctx context.Context) error {
 	return nil
 }
 
-// labelled returns an error unless all Machines of the control plane have a label, and their
-// infrastructure and bootstrap configurations too.
+// labelled returns an error unless all Machines of the control plane have a label.
 func (v *view) labelled(label string) error {
 	for _, m := range v.controlPlanes() {
-		objects := []client.Object{&m.Machine}
-		for _, o := range []*object{m.infra, m.bootstrap} {
-			if o != nil {
-				objects = append(objects, o.Unstructured)
-			}
-		}
-		for _, o := range objects {
-			if o.GetLabels()[label] != "yes" {
-				return fmt.Errorf("%s has the labels %s, want %s=yes", o.GetName(), fields.Show(o.GetLabels()), label)
-			}
+		if m.GetLabels()[label] != "yes" {
+			return fmt.Errorf("%s has the labels %s, want %s=yes", m.GetName(), fields.Show(m.GetLabels()), label)
 		}
 	}
 	return nil

@@ -228,6 +228,8 @@ func (o *object) propagateTo(ctx context.Context, machine *clusterv1.Machine, la
 	before, infraBefore := machine.DeepCopy(), infra.DeepCopy()
 	if !o.violates("metadata-propagation") {
 		mark(machine, labels)
+	}
+	if !o.violates("infrastructure-metadata") {
 		mark(infra, labels)
 	}
 	o.propagateSpec(machine)
