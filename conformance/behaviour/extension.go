@@ -141,8 +141,8 @@ func (e *extension) checkHandlers(handlers []runtimehooksv1.ExtensionHandler) {
 			naming = append(naming, fmt.Errorf("the handler %q needs a unique name that is a DNS label", handler.Name))
 		}
 		known.Insert(handler.Name)
-		if seconds := ptr.Deref(handler.TimeoutSeconds, 10); seconds < 1 || seconds > maxTimeout {
-			timeouts = append(timeouts, fmt.Errorf("the handler %q has a timeout of %d s; 1 to %d are allowed", handler.Name, seconds, maxTimeout))
+		if seconds := ptr.Deref(handler.TimeoutSeconds, 0); seconds < 0 || seconds > maxTimeout {
+			timeouts = append(timeouts, fmt.Errorf("the handler %q has a timeout of %d s; 1 to %d are allowed, or 0 for the default", handler.Name, seconds, maxTimeout))
 		}
 		if !e.catalog.IsHookRegistered(hookOf(handler)) {
 			hooks = append(hooks, fmt.Errorf("the handler %q answers the hook %s of %q, which Cluster API does not have",

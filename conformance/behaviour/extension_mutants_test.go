@@ -29,6 +29,8 @@ func serveExtension(t *testing.T, violates string) string {
 	switch violates {
 	case "handler-names":
 		handlers[1]["name"] = "before"
+	case "":
+		handlers[0]["timeoutSeconds"] = 0 // Cluster API takes its default
 	case "handler-timeouts":
 		handlers[0]["timeoutSeconds"] = 60
 	case "handler-hooks":

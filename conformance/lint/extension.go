@@ -187,7 +187,6 @@ func checkExtensionSettings(_ *Release, config Object) []string {
 type handler struct {
 	name, version, hook, policy string
 	timeout                     int64
-	timed                       bool
 }
 
 func handlers(config Object) []handler {
@@ -199,9 +198,7 @@ func handlers(config Object) []handler {
 		h.policy, _ = entry["failurePolicy"].(string)
 		h.version, _, _ = unstructured.NestedString(entry, "requestHook", "apiVersion")
 		h.hook, _, _ = unstructured.NestedString(entry, "requestHook", "hook")
-		var timeout any
-		timeout, h.timed = entry["timeoutSeconds"]
-		h.timeout = number(timeout)
+		h.timeout = number(entry["timeoutSeconds"])
 		all = append(all, h)
 	}
 	return all
@@ -234,8 +231,8 @@ func checkHandlerName(h handler) string {
 }
 
 func checkHandlerTimeout(h handler) string {
-	if h.timed && (h.timeout < 1 || h.timeout > 30) {
-		return fmt.Sprintf("has a timeout of %d seconds, want 1 to 30", h.timeout)
+	if h.timeout < 0 || h.timeout > 30 {
+		return fmt.Sprintf("has a timeout of %d seconds, want 1 to 30, or 0 for the default", h.timeout)
 	}
 	return ""
 }
