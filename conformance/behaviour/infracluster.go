@@ -39,8 +39,7 @@ func lifeOfInfraCluster(s *story) error {
 	return s.checkReady(object)
 }
 
-// checkFailureDomains returns an error unless failure domains have the shape of the contract, and
-// one of them is for control planes.
+// checkFailureDomains returns an error unless there are failure domains in the shape of the contract.
 func checkFailureDomains(object *unstructured.Unstructured, contract string) error {
 	domains := failureDomains(object, contract)
 	if len(domains) == 0 {
@@ -50,16 +49,12 @@ func checkFailureDomains(object *unstructured.Unstructured, contract string) err
 		}
 		return fmt.Errorf("status.failureDomains is %s, want %s of at least one failure domain", fields.Show(fields.At(object, "status.failureDomains")), shape)
 	}
-	known, hasControlPlane := sets.New[string](), false
+	known := sets.New[string]()
 	for _, domain := range domains {
 		if domain.Name == "" || known.Has(domain.Name) {
 			return fmt.Errorf("status.failureDomains is %s; names must be set and unique", fields.Show(fields.At(object, "status.failureDomains")))
 		}
 		known.Insert(domain.Name)
-		hasControlPlane = hasControlPlane || *domain.ControlPlane
-	}
-	if !hasControlPlane {
-		return fmt.Errorf("status.failureDomains is %s; none is for control planes", fields.Show(fields.At(object, "status.failureDomains")))
 	}
 	return nil
 }
