@@ -15,12 +15,22 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/conformance/internal/fields"
 )
 
-// notActed returns an error if the provider has done its work for an object.
-func (s *story) notActed(object *unstructured.Unstructured, why string) error {
-	if s.acted(object) == nil {
-		return fmt.Errorf("the provider did its work for it although %s", why)
+// notActed returns a problem if the provider has done its work for an object. A failed read says nothing about that.
+func (s *story) notActed(object *unstructured.Unstructured, why string) (problem, err error) {
+	undone, err := s.undone(object)
+	if err == nil && undone == nil {
+		problem = fmt.Errorf("the provider did its work for it although %s", why)
 	}
-	return nil
+	return problem, err
+}
+
+// checkNotActed checks that the provider has not done its work for an object.
+func (s *story) checkNotActed(rule string, object *unstructured.Unstructured, why string) error {
+	problem, err := s.notActed(object, why)
+	if err == nil {
+		s.check(rule, problem)
+	}
+	return err
 }
 
 // pauseOfCluster pauses the Cluster before the object exists, and resumes it.
@@ -38,7 +48,9 @@ func pauseOfCluster(s *story) error {
 	if err := s.settle(); err != nil {
 		return err
 	}
-	s.check("pausing", s.notActed(object, "spec.paused of the Cluster is true"))
+	if err := s.checkNotActed("pausing", object, "spec.paused of the Cluster is true"); err != nil {
+		return err
+	}
 	if err := s.pauseCluster(false); err != nil {
 		return err
 	}
@@ -73,7 +85,9 @@ func pauseByAnnotation(s *story) error {
 	if err := s.settle(); err != nil {
 		return err
 	}
-	s.check("pausing", s.notActed(object, "it has the annotation "+clusterv1.PausedAnnotation))
+	if err := s.checkNotActed("pausing", object, "it has the annotation "+clusterv1.PausedAnnotation); err != nil {
+		return err
+	}
 	if err := s.change(object, func() {
 		annotations := object.GetAnnotations()
 		delete(annotations, clusterv1.PausedAnnotation)
@@ -106,7 +120,11 @@ func pauseOfDeletion(s *story) error {
 	if err := errors.Join(s.Delete(s.ctx, object), s.settle()); err != nil {
 		return err
 	}
-	if err := s.gone(object); err == nil {
+	exists, err := s.exists(object)
+	if err != nil {
+		return err
+	}
+	if !exists {
 		s.check("pausing", errors.New("its finalizer was removed although spec.paused of the Cluster is true"))
 		return nil
 	}
@@ -129,7 +147,10 @@ func waitForOwner(s *story) error {
 	if err := errors.Join(s.Create(s.ctx, object), s.settle()); err != nil {
 		return err
 	}
-	problem := s.notActed(object, "it has no owner reference yet")
+	problem, err := s.notActed(object, "it has no owner reference yet")
+	if err != nil {
+		return err
+	}
 	if problem == nil {
 		if err := s.change(object, func() { object.SetOwnerReferences(owners) }); err != nil {
 			return err

@@ -102,7 +102,10 @@ func endpointOfClusterLate(s *story) error {
 	if err := errors.Join(s.Create(s.ctx, object), s.settle()); err != nil {
 		return err
 	}
-	problem := s.notActed(object, "the Cluster has no endpoint")
+	problem, err := s.notActed(object, "the Cluster has no endpoint")
+	if err != nil {
+		return err
+	}
 	if problem == nil {
 		if err := s.change(s.cluster, func() {
 			s.cluster.Spec.ControlPlaneEndpoint = clusterv1.APIEndpoint{Host: standInHost, Port: standInPort}

@@ -132,7 +132,10 @@ func bootstrapDataLate(s *story) error {
 	if err := errors.Join(s.Create(s.ctx, object), s.settle()); err != nil {
 		return err
 	}
-	problem := s.notActed(object, "its Machine has no bootstrap data")
+	problem, err := s.notActed(object, "its Machine has no bootstrap data")
+	if err != nil {
+		return err
+	}
 	if id := fields.Text(object, "spec.providerID"); problem == nil && id != "" {
 		problem = fmt.Errorf("spec.providerID is %q although its Machine has no bootstrap data", id)
 	}
@@ -164,7 +167,10 @@ func infrastructureLate(s *story) error {
 	if err := errors.Join(s.Create(s.ctx, object), s.settle()); err != nil {
 		return err
 	}
-	problem := s.notActed(object, "the Cluster's infrastructure is not provisioned")
+	problem, err := s.notActed(object, "the Cluster's infrastructure is not provisioned")
+	if err != nil {
+		return err
+	}
 	if problem == nil {
 		if err := provisioned(ptr.To(true)); err != nil {
 			return err

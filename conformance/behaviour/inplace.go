@@ -147,7 +147,10 @@ func endpointLate(s *story) error {
 	if err := errors.Join(s.Create(s.ctx, object), s.settle()); err != nil {
 		return err
 	}
-	problem := s.notActed(object, "the Cluster has no endpoint")
+	problem, err := s.notActed(object, "the Cluster has no endpoint")
+	if err != nil {
+		return err
+	}
 	if problem == nil {
 		endpoint := map[string]any{"host": standInHost, "port": int64(standInPort)}
 		if err := s.change(s.infra, func() { s.infra.Object["spec"] = map[string]any{"controlPlaneEndpoint": endpoint} }); err != nil {
@@ -241,8 +244,8 @@ func unhealthyMachine(s *story) error {
 		return err
 	}
 	s.check("remediation", s.until("after a MachineHealthCheck found its Machine unhealthy", func() error {
-		if s.gone(machine) == nil || !machine.DeletionTimestamp.IsZero() {
-			return nil
+		if exists, err := s.exists(machine); err != nil || !exists || !machine.DeletionTimestamp.IsZero() {
+			return err
 		}
 		return fmt.Errorf("the Machine %s is not deleted; its conditions are %s", machine.Name, fields.Show(machine.Status.Conditions))
 	}))

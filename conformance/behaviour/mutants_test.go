@@ -6,6 +6,8 @@
 package behaviour
 
 import (
+	"context"
+	"errors"
 	"maps"
 	"os"
 	"slices"
@@ -15,9 +17,12 @@ import (
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capfoo/cluster-api-provider-foo/conformance"
 	"github.com/capfoo/cluster-api-provider-foo/conformance/behaviour/internal/mutant"
+	"github.com/capfoo/cluster-api-provider-foo/conformance/internal/fields"
 )
 
 // allMutants makes the tests break every rule in both versions of the contract, and run all scenarios
@@ -200,6 +205,37 @@ func TestInfrastructureWithAnotherEndpointPasses(t *testing.T) {
 	found := outcomes(t, startMutants(t), "v1beta2", string(InfraCluster)+"/"+patient)
 	g.Expect(found[conformance.Failed]).To(BeEmpty())
 	g.Expect(found[conformance.Passed]).To(ContainElement(waitsForEndpoint))
+}
+
+// forgetful is a client that cannot read paused objects.
+type forgetful struct{ client.Client }
+
+func (f forgetful) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	err := f.Client.Get(ctx, key, object, options...)
+	if content, ok := object.(*unstructured.Unstructured); ok && err == nil && fields.StatusOf(content, clusterv1.PausedCondition) == "True" {
+		err = errors.New("no answer")
+	}
+	return err
+}
+
+func TestAFailedReadDoesNotSayThatNothingHappened(t *testing.T) {
+	environment := startMutants(t)
+	for _, name := range []string{"pause by annotation", "pause of a deletion"} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			config := &Config{Kinds: kindsOf("infrastructure-machine/" + obedient), Contracts: []string{"v1beta2"}, Parallel: 1}
+			config.setDefaults()
+			checker := &Checker{
+				Config: config, Scenarios: []string{name},
+				Environment: &Environment{Client: forgetful{environment.Client}, Config: environment.Config, crds: environment.crds},
+				Stepper:     &mutant.Provider{Client: environment.Client, Contract: "v1beta2", Kinds: reconciled(config)},
+			}
+			results, err := checker.Check(t.Context(), nil)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(results).To(ContainElement(And(HaveField("Rule", "infrastructure-machine/pausing"), HaveField("Status", conformance.Unfinished),
+				HaveField("Reason", ContainSubstring("no answer")))))
+		})
+	}
 }
 
 func TestEachMutantFailsItsRuleOnly(t *testing.T) {

@@ -4,6 +4,7 @@
 package behaviour
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -43,17 +44,23 @@ func (s *story) prepare() (*unstructured.Unstructured, error) {
 
 // acted reads an object, and returns nil once the provider did its work for it.
 func (s *story) acted(object *unstructured.Unstructured) error {
+	undone, err := s.undone(object)
+	return cmp.Or(err, undone)
+}
+
+// undone reads an object, and returns what the provider has not done for it yet.
+func (s *story) undone(object *unstructured.Unstructured) (undone, err error) {
 	if err := s.read(object); err != nil {
-		return err
+		return nil, err
 	}
 	if s.role != ControlPlane {
-		return fields.IsTrue(object, fields.CompletedPath(string(s.role), s.contract))
+		return fields.IsTrue(object, fields.CompletedPath(string(s.role), s.contract)), nil
 	}
 	machines, err := s.machines()
 	if err == nil && len(machines) == 0 {
-		err = errors.New("it has created no Machine")
+		undone = errors.New("it has created no Machine")
 	}
-	return err
+	return undone, err
 }
 
 // ready creates an object, and waits until the provider did its work for it.
