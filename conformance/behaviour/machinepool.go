@@ -35,13 +35,16 @@ func lifeOfPool(s *story) error {
 	if err := s.Create(s.ctx, object); err != nil {
 		return err
 	}
-	err = s.until("after the MachinePool got its bootstrap data", func() error { return s.acted(object) })
-	if path := "status.initialization.provisioned"; err == nil && s.contract != fields.V1Beta1 {
-		err = fields.IsTrue(object, path)
-	}
-	s.check("initialization", err)
-	if err != nil {
+	if err := s.until("after the MachinePool got its bootstrap data", func() error { return s.acted(object) }); err != nil {
 		return err
+	}
+	if s.wants("initialization") {
+		s.check("initialization", s.until("after status.ready became true", func() error {
+			if err := s.read(object); err != nil {
+				return err
+			}
+			return fields.IsTrue(object, "status.initialization.provisioned")
+		}))
 	}
 	s.check("provider-id-list", s.until("after it was provisioned", func() error { return s.sized(object, poolReplicas) }))
 	s.check("replicas", s.until("after it was provisioned", func() error { return s.counts(object, poolReplicas) }))

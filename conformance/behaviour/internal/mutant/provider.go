@@ -322,13 +322,11 @@ func (o *object) set(value any, path ...string) {
 
 // complete reports that the object did its work, where the contract says.
 func (o *object) complete(names ...string) {
-	if o.violates("initialization") {
-		return
-	}
-	if o.provider.Contract == V1Beta1 || o.role == roles[MachinePool] {
+	// Cluster API reads status.ready of a pool, so without the other field a pool works all the same.
+	if o.role == roles[MachinePool] || o.provider.Contract == V1Beta1 && !o.violates("initialization") {
 		o.set(true, "status", "ready")
 	}
-	if o.provider.Contract != V1Beta1 {
+	if o.provider.Contract != V1Beta1 && !o.violates("initialization") {
 		o.set(true, append([]string{"status", "initialization"}, names...)...)
 	}
 }
