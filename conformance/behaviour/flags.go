@@ -52,7 +52,11 @@ func (c *Checker) checkFlags(ctx context.Context, contracts []string) []conforma
 func (p *process) help(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
-	output, err := p.command(ctx, "--help").CombinedOutput()
+	command := p.command(ctx, "--help")
+	output, err := command.CombinedOutput()
+	if command.Process != nil {
+		p.endChildren(command)
+	}
 	if _, exited := errors.AsType[*exec.ExitError](err); exited {
 		err = nil // some programs end with an error
 	}

@@ -4,6 +4,7 @@
 package behaviour
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
+// stopTime is how long a program and its children may take to stop.
+const stopTime = 10 * time.Second
+
 // logTail is how much of a program's log an error shows.
 const logTail = 4000
 
@@ -38,6 +42,7 @@ type process struct {
 	controllers bool
 	// variables are what its command may contain.
 	variables map[string]string
+	grace     time.Duration
 	cancel    context.CancelFunc
 	// exited is closed when it ended.
 	exited chan struct{}
@@ -74,6 +79,8 @@ type launcher struct {
 	processes   []*process
 	// defines has the names of programs whose components define kinds.
 	defines map[string]bool
+	// grace is how long a program may take to stop; stopTime by default.
+	grace time.Duration
 }
 
 // start installs the components of a program, starts it, and waits until it is ready.
@@ -178,7 +185,7 @@ func (l *launcher) run(program Program, variables map[string]string) (*process, 
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &process{
 		name: program.Name, log: log, arguments: arguments, folder: l.config.folder, environment: environment,
-		controllers: l.defines[program.Name], variables: variables, cancel: cancel, exited: make(chan struct{}),
+		controllers: l.defines[program.Name], variables: variables, grace: cmp.Or(l.grace, stopTime), cancel: cancel, exited: make(chan struct{}),
 	}
 	command := p.command(ctx)
 	command.Stdout, command.Stderr = output, output
@@ -188,6 +195,7 @@ func (l *launcher) run(program Program, variables map[string]string) (*process, 
 	}
 	go func() {
 		_ = command.Wait() // the log says why it ended
+		p.endChildren(command)
 		close(p.exited)
 	}()
 	return p, nil
@@ -200,8 +208,21 @@ func (p *process) command(ctx context.Context, more ...string) *exec.Cmd {
 	// A program such as "go run" has children, which must not outlive it.
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGTERM) }
-	command.WaitDelay = 10 * time.Second
+	command.WaitDelay = p.grace
 	return command
+}
+
+// endChildren ends what is left of the process group of a command that has ended.
+func (p *process) endChildren(command *exec.Cmd) {
+	group := -command.Process.Pid
+	signal := syscall.SIGTERM
+	for deadline := time.Now().Add(p.grace); syscall.Kill(group, signal) == nil; signal = 0 {
+		if time.Now().After(deadline) {
+			_ = syscall.Kill(group, syscall.SIGKILL) // it may have ended just now
+			return
+		}
+		pause(context.Background(), pollInterval)
+	}
 }
 
 // stop stops all programs, the last one first.
