@@ -33,6 +33,7 @@ func controlPlaneScenarios() []scenario {
 			"replicas", "selector", "ready-replicas", "available-replicas", "up-to-date-replicas", "status-version", "status-versions", "status-versions-entries",
 			"kubeconfig", "certificates", "conditions", "conditions-implemented", "available-condition", "scaling-conditions",
 		}, lifeOfControlPlane},
+		{"version without a prefix", ControlPlane, MachinesCreated, []string{"version-prefix"}, versionWithoutPrefix},
 		{"scale subresource", ControlPlane, MachinesCreated, []string{"scale"}, scaleSubresource},
 		{"changes in place", ControlPlane, MachinesCreated, []string{
 			"metadata-propagation", "infrastructure-metadata", "in-place-propagation", "deletion-timeouts", "readiness-gates", "taints",

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -142,16 +143,13 @@ func (o *object) createMachine(ctx context.Context, name string) error {
 			OwnerReferences: []metav1.OwnerReference{o.owner(!o.violates("machine-owner"))},
 		},
 		Spec: clusterv1.MachineSpec{
-			ClusterName: o.cluster.Name, Version: o.text("spec", "version"), FailureDomain: o.domain(),
+			ClusterName: o.cluster.Name, Version: o.version(), FailureDomain: o.domain(),
 			InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: infraGroup, Kind: infraKind, Name: name},
 			Bootstrap:         clusterv1.Bootstrap{DataSecretName: ptr.To("none")},
 		},
 	}
 	if o.violates("machine-label") {
 		machine.Labels[clusterv1.MachineControlPlaneLabel] = "true"
-	}
-	if o.violates("version") {
-		machine.Spec.Version = "v1.0.0"
 	}
 	if o.violates("infrastructure-ref") {
 		infra.SetAnnotations(nil)
@@ -160,6 +158,19 @@ func (o *object) createMachine(ctx context.Context, name string) error {
 		return err
 	}
 	return o.create(ctx, machine)
+}
+
+// version is the version of Machines.
+func (o *object) version() string {
+	version := o.text("spec", "version")
+	switch {
+	case o.violates("version"):
+		return "v1.0.0"
+	case o.violates("version-prefix"), strings.HasPrefix(version, "v"):
+		return version
+	default:
+		return "v" + version
+	}
 }
 
 // domain is the first failure domain for control planes.
