@@ -3,6 +3,7 @@ module github.com/capfoo/cluster-api-provider-foo/conformance
 go 1.26.0
 
 require (
+	github.com/blang/semver/v4 v4.0.0
 	github.com/drone/envsubst/v2 v2.0.0-20210730161058-179042472c46
 	github.com/gobuffalo/flect v1.0.3
 	github.com/onsi/gomega v1.42.1

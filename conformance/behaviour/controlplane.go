@@ -265,8 +265,11 @@ func (s *story) reportsVersion(object *unstructured.Unstructured, rule string) e
 	}
 	want := s.checker.Config.KubernetesVersion
 	list, _ := fields.At(object, "status.versions").([]any)
-	listed := slices.ContainsFunc(list, func(item any) bool { return fields.Get(item, "version") == want })
-	if listed || rule == "status-version" && fields.Text(object, "status.version") == want {
+	listed := slices.ContainsFunc(list, func(item any) bool {
+		name, _ := fields.Get(item, "version").(string)
+		return fields.SameVersion(name, want)
+	})
+	if listed || rule == "status-version" && fields.SameVersion(fields.Text(object, "status.version"), want) {
 		return nil
 	}
 	return fmt.Errorf("status.version is %s and status.versions is %s, want %s", fields.Show(fields.At(object, "status.version")), fields.Show(list), want)

@@ -180,7 +180,7 @@ func (s *story) upgrade(ctx context.Context) error {
 		return nil
 	}
 	controlPlane := s.now.controlPlane
-	if fields.Text(controlPlane.Unstructured, "spec.version") == s.UpgradeTo {
+	if fields.SameVersion(fields.Text(controlPlane.Unstructured, "spec.version"), s.UpgradeTo) {
 		s.missingUpgrade("the control plane was created with the version " + s.UpgradeTo + " already")
 		return nil
 	}

@@ -36,7 +36,8 @@ func hasVersion(v *view, o *object) error {
 	}
 	for _, m := range v.controlPlanes() {
 		node := v.nodes[m.Status.NodeRef.Name]
-		if m.Spec.Version != want || v.hasNode(&m) && node.Status.NodeInfo.KubeletVersion != want {
+		// A kubelet may leave out a part of the build: that of k0s v1.31.4+k0s.0 says v1.31.4+k0s.
+		if !fields.SameVersion(m.Spec.Version, want) || v.hasNode(&m) && !fields.SameRelease(node.Status.NodeInfo.KubeletVersion, want) {
 			return fmt.Errorf("spec.version is %s, the Machine %s has %q, and its Node runs %q", want, m.Name, m.Spec.Version, node.Status.NodeInfo.KubeletVersion)
 		}
 	}
@@ -49,7 +50,11 @@ func reportsVersion(_ *view, o *object) error {
 		return errNotClaimed
 	}
 	list, _ := fields.At(o.Unstructured, "status.versions").([]any)
-	if len(list) == 1 && fields.Get(list[0], "version") == want || len(list) == 0 && fields.Text(o.Unstructured, "status.version") == want {
+	reported := fields.Text(o.Unstructured, "status.version")
+	if len(list) > 0 {
+		reported, _ = fields.Get(list[0], "version").(string)
+	}
+	if len(list) <= 1 && fields.SameVersion(reported, want) {
 		return nil
 	}
 	return fmt.Errorf("spec.version is %s, status.version is %s and status.versions is %s", want, fields.Show(fields.At(o.Unstructured, "status.version")), fields.Show(list))

@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capfoo/cluster-api-provider-foo/conformance"
+	"github.com/capfoo/cluster-api-provider-foo/conformance/internal/fields"
 )
 
 const hooksRun = "runtime-extension/hooks-run"
@@ -240,7 +241,7 @@ func (v *view) follows(version string) error {
 		return fmt.Errorf("these hooks are pending: %s", pending)
 	}
 	for _, m := range v.machines {
-		if m.Spec.Version != version {
+		if !fields.SameVersion(m.Spec.Version, version) {
 			return fmt.Errorf("the Machine %s has the version %s, want %s", m.Name, m.Spec.Version, version)
 		}
 	}

@@ -275,6 +275,56 @@ func TestStepsThatNeedMore(t *testing.T) {
 	g.Expect(s.notHere(hooksRun)).To(BeEmpty())
 }
 
+// Cluster API reads versions tolerantly: CAPA writes 1.31 for v1.31.0, and CAPG leaves out the v.
+func TestReportedVersions(t *testing.T) {
+	for _, test := range []struct {
+		spec, status string
+		ok           bool
+	}{
+		{"v1.31.0", "1.31", true},
+		{"v1.27.2", "1.27.2", true},
+		{"1.31.0", "v1.31.0", true},
+		{"v1.31.0", "1.30", false},
+		{"v1.31.4", "1.31", false},
+		{"v1.31.4+k0s.1", "v1.31.4+k0s.0", false},
+		{"v1.31.4", "latest", false},
+	} {
+		t.Run(test.spec+" "+test.status, func(t *testing.T) {
+			g := NewWithT(t)
+			v := newView("v1beta2")
+			set(v.controlPlane, test.spec, "spec.version")
+			set(v.controlPlane, test.status, "status.version")
+			g.Expect(reportsVersion(v, v.controlPlane) == nil).To(Equal(test.ok), "status.version")
+			set(v.controlPlane, nil, "status.version")
+			set(v.controlPlane, []any{map[string]any{"version": test.status}}, "status.versions")
+			g.Expect(reportsVersion(v, v.controlPlane) == nil).To(Equal(test.ok), "status.versions")
+		})
+	}
+}
+
+func TestVersionsOfMachines(t *testing.T) {
+	for _, test := range []struct {
+		spec, machine, kubelet string
+		ok                     bool
+	}{
+		{"1.31.4", "v1.31.4", "v1.31.4", true},
+		{"v1.31.4+k0s.0", "v1.31.4+k0s.0", "v1.31.4+k0s", true},
+		{"v1.31.4", "v1.31.3", "v1.31.4", false},
+		{"v1.31.4", "v1.31.4", "v1.31.3", false},
+		{"v1.31.4+k3s2", "v1.31.4+k3s1", "v1.31.4+k3s1", false},
+	} {
+		t.Run(test.spec+" "+test.machine+" "+test.kubelet, func(t *testing.T) {
+			v := newView("v1beta2")
+			set(v.controlPlane, test.spec, "spec.version")
+			for i := range 3 {
+				v.machines[i].Spec.Version = test.machine
+				changeNode(v, v.machines[i].Name, func(n *corev1.Node) { n.Status.NodeInfo.KubeletVersion = test.kubelet })
+			}
+			NewWithT(t).Expect(hasVersion(v, v.controlPlane) == nil).To(Equal(test.ok))
+		})
+	}
+}
+
 func TestOrderOfVersions(t *testing.T) {
 	for name, test := range map[string]struct {
 		versions []string
