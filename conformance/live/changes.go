@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/version"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/capfoo/cluster-api-provider-foo/conformance"
@@ -221,19 +220,15 @@ func (s *story) checkOrder(v *view) {
 	}
 }
 
-// inOrder returns an error if a version comes before an older one. What is no version breaks another rule.
+// inOrder returns an error if a version comes before an older one, or is unreadable for Cluster API.
 func inOrder(list []any) error {
-	var newest *version.Version
+	var versions []string
 	for _, entry := range list {
 		name, _ := fields.Get(entry, "version").(string)
-		parsed, err := version.ParseSemantic(name)
-		if err != nil {
-			continue
-		}
-		if newest != nil && parsed.LessThan(newest) {
-			return fmt.Errorf("status.versions is %s; %s comes after v%s, which is newer", fields.Show(list), name, newest)
-		}
-		newest = parsed
+		versions = append(versions, name)
+	}
+	if err := fields.CheckOrder(versions); err != nil {
+		return fmt.Errorf("status.versions is %s: %w", fields.Show(list), err)
 	}
 	return nil
 }

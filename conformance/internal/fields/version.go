@@ -4,7 +4,9 @@
 package fields
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/blang/semver/v4"
 )
@@ -22,4 +24,38 @@ func SameRelease(a, b string) bool {
 	one, err := semver.ParseTolerant(a)
 	other, otherErr := semver.ParseTolerant(b)
 	return err == nil && otherErr == nil && one.Equals(other)
+}
+
+// CheckOrder returns an error if a version is unreadable or comes before an older one. As for Cluster API,
+// build metadata counts, too.
+func CheckOrder(versions []string) error {
+	var previous semver.Version
+	for i, text := range versions {
+		version, err := semver.ParseTolerant(text)
+		if err != nil {
+			return fmt.Errorf("%q is no version: %w", text, err)
+		}
+		if order := version.Compare(previous); i > 0 && (order < 0 || order == 0 && olderBuild(version.Build, previous.Build)) {
+			return fmt.Errorf("%s comes after %s, which is newer", text, versions[i-1])
+		}
+		previous = version
+	}
+	return nil
+}
+
+// olderBuild reports whether a build is older than another one. Words, such as the hash of a commit, have no
+// order.
+func olderBuild(build, other []string) bool {
+	for i := range min(len(build), len(other)) {
+		if build[i] == other[i] {
+			continue
+		}
+		number, err := strconv.ParseUint(build[i], 10, 64)
+		otherNumber, otherErr := strconv.ParseUint(other[i], 10, 64)
+		if err == nil && otherErr == nil {
+			return number < otherNumber
+		}
+		return err == nil // a number is older than a word
+	}
+	return len(build) < len(other)
 }
