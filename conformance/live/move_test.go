@@ -213,39 +213,3 @@ func TestSecretsAndConfigMapsMoveAsWithClusterctl(t *testing.T) {
 	}
 	g.Expect(moved).To(ConsistOf("Cluster conformance", "DemoCluster conformance", "ConfigMap owned", "Secret owned-by-an-owned", "Secret conformance-ca", "ConfigMap labelled"))
 }
-
-// A later step may fail, so that nobody sees whether the control plane scales down.
-func TestScalingUpAloneDoesNotPass(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := NewWithT(t)
-		s := newStory(t, interceptor.Funcs{})
-		controlPlane := newObject("control-plane", demoControlPlane.Kind, clusterName, "v1beta2",
-			map[string]any{"replicas": int64(1)}, map[string]any{"externalManagedControlPlane": true})
-		controlPlane.SetGroupVersionKind(demoControlPlane)
-		controlPlane.SetNamespace("live")
-		objects := []client.Object{controlPlane.Unstructured}
-		for _, name := range []string{"m0", "m1", "m2"} {
-			m := &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: "live", Name: name}}
-			m.Labels = map[string]string{clusterv1.MachineControlPlaneLabel: ""}
-			objects = append(objects, m)
-		}
-		for _, object := range objects {
-			g.Expect(s.Client.Create(t.Context(), object)).To(Succeed())
-		}
-		cluster := s.now.cluster.DeepCopy()
-		cluster.Spec.ControlPlaneRef = clusterv1.ContractVersionedObjectReference{APIGroup: demoControlPlane.Group, Kind: demoControlPlane.Kind, Name: clusterName}
-		cluster.Status.Conditions = newView("v1beta2").cluster.Status.Conditions
-		g.Expect(s.Client.Update(t.Context(), cluster)).To(Succeed())
-		var err error
-		s.now, err = s.read(t.Context())
-		g.Expect(err).NotTo(HaveOccurred())
-
-		const rule = "control-plane/scaling-up-and-down"
-		g.Expect(s.scaleUp(t.Context())).To(Succeed())
-		g.Expect(s.results).NotTo(HaveKey(rule))
-		g.Expect(s.results).To(HaveKey("control-plane/machine-label"), "others are judged")
-		s.Patience = time.Second
-		g.Expect(s.scaleDown(t.Context())).NotTo(Succeed())
-		g.Expect(s.results).To(HaveKeyWithValue(rule, HaveField("Status", conformance.Failed)))
-	})
-}

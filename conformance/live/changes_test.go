@@ -1,0 +1,89 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package live
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/capfoo/cluster-api-provider-foo/conformance"
+)
+
+// newControlPlaneStory returns the story of a cluster at rest, with a control plane that has the fields and
+// Machines.
+func newControlPlaneStory(t *testing.T, functions interceptor.Funcs, spec map[string]any, machines ...string) *story {
+	t.Helper()
+	g := NewWithT(t)
+	s := newStory(t, functions)
+	controlPlane := newObject("control-plane", demoControlPlane.Kind, clusterName, "v1beta2", spec, map[string]any{"externalManagedControlPlane": true})
+	controlPlane.SetGroupVersionKind(demoControlPlane)
+	controlPlane.SetNamespace("live")
+	objects := []client.Object{controlPlane.Unstructured}
+	for _, name := range machines {
+		m := &clusterv1.Machine{}
+		m.Namespace, m.Name, m.UID = "live", name, types.UID("machine-"+name)
+		m.Labels = map[string]string{clusterv1.MachineControlPlaneLabel: ""}
+		objects = append(objects, m)
+	}
+	for _, object := range objects {
+		g.Expect(s.Client.Create(t.Context(), object)).To(Succeed())
+	}
+	cluster := s.now.cluster.DeepCopy()
+	cluster.Spec.ControlPlaneRef = clusterv1.ContractVersionedObjectReference{APIGroup: demoControlPlane.Group, Kind: demoControlPlane.Kind, Name: clusterName}
+	cluster.Status.Conditions = newView("v1beta2").cluster.Status.Conditions
+	g.Expect(s.Client.Update(t.Context(), cluster)).To(Succeed())
+	var err error
+	s.now, err = s.read(t.Context())
+	g.Expect(err).NotTo(HaveOccurred())
+	return s
+}
+
+// A later step may fail, so that nobody sees whether the control plane scales down.
+func TestScalingUpAloneDoesNotPass(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		s := newControlPlaneStory(t, interceptor.Funcs{}, map[string]any{"replicas": int64(1)}, "m0", "m1", "m2")
+		const rule = "control-plane/scaling-up-and-down"
+		g.Expect(s.scaleUp(t.Context())).To(Succeed())
+		g.Expect(s.results).NotTo(HaveKey(rule))
+		g.Expect(s.results).To(HaveKey("control-plane/machine-label"), "others are judged")
+		s.Patience = time.Second
+		g.Expect(s.scaleDown(t.Context())).NotTo(Succeed())
+		g.Expect(s.results).To(HaveKeyWithValue(rule, HaveField("Status", conformance.Failed)))
+	})
+}
+
+// spec.version is optional, and the API server drops a field that the kind does not have.
+func TestControlPlaneWithoutAVersion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		s := newControlPlaneStory(t, interceptor.Funcs{
+			Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+				err := c.Patch(ctx, object, patch, options...)
+				one, ok := object.(*unstructured.Unstructured)
+				if err != nil || !ok {
+					return err
+				}
+				unstructured.RemoveNestedField(one.Object, "spec", "version")
+				return c.Update(ctx, one)
+			},
+		}, map[string]any{"replicas": int64(1)})
+		s.UpgradeTo = testVersion
+		start := time.Now()
+		g.Expect(s.upgrade(t.Context())).To(Succeed())
+		g.Expect(time.Since(start)).To(BeZero())
+		for _, rule := range []string{"control-plane/upgrade", orderOfVersions} {
+			g.Expect(s.results).To(HaveKeyWithValue(rule, HaveField("Status", conformance.NotClaimed)))
+		}
+	})
+}
