@@ -22,6 +22,8 @@ import (
 
 // This file changes the control plane.
 
+const scaling = "control-plane/scaling-up-and-down"
+
 // controlPlaneReplicas changes the size of the control plane, and waits.
 func (s *story) controlPlaneReplicas(ctx context.Context, count int64) error {
 	controlPlane := s.now.controlPlane
@@ -44,9 +46,14 @@ func (s *story) scalable(rules ...string) bool {
 	if s.now.controlPlane == nil {
 		return false
 	}
-	can := fields.Number(s.now.controlPlane.Unstructured, "spec.replicas") >= 0 && len(s.now.controlPlanes()) > 0
+	replicas := fields.Number(s.now.controlPlane.Unstructured, "spec.replicas") >= 0
+	can := replicas && len(s.now.controlPlanes()) > 0
 	for _, rule := range rules {
-		if !can {
+		switch {
+		case can:
+		case replicas && rule == scaling:
+			s.missing(rule, conformance.NotRun, "the control plane has no Machines, by which the suite counts its instances")
+		default:
 			s.missing(rule, conformance.NotClaimed, "the control plane has no Machines or no replicas")
 		}
 	}
@@ -59,12 +66,12 @@ func (s *story) onControlPlane(rule string, problem error) {
 }
 
 func (s *story) scaleUp(ctx context.Context) error {
-	if !s.scalable("control-plane/scaling-up-and-down", "control-plane/remediation") {
+	if !s.scalable(scaling, "control-plane/remediation") {
 		return nil
 	}
 	err := s.controlPlaneReplicas(ctx, 3)
 	if err != nil { // the rule holds only after scaleDown
-		s.onControlPlane("control-plane/scaling-up-and-down", err)
+		s.onControlPlane(scaling, err)
 	}
 	return err
 }
@@ -78,7 +85,7 @@ func (s *story) scaleDown(ctx context.Context) error {
 	if err == nil && !slices.Contains(uids(before.controlPlanes()), s.now.controlPlanes()[0].UID) {
 		err = errors.New("the remaining Machine is a new one")
 	}
-	s.onControlPlane("control-plane/scaling-up-and-down", err)
+	s.onControlPlane(scaling, err)
 	return err
 }
 

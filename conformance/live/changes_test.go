@@ -53,13 +53,12 @@ func TestScalingUpAloneDoesNotPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		s := newControlPlaneStory(t, interceptor.Funcs{}, map[string]any{"replicas": int64(1)}, "m0", "m1", "m2")
-		const rule = "control-plane/scaling-up-and-down"
 		g.Expect(s.scaleUp(t.Context())).To(Succeed())
-		g.Expect(s.results).NotTo(HaveKey(rule))
+		g.Expect(s.results).NotTo(HaveKey(scaling))
 		g.Expect(s.results).To(HaveKey("control-plane/machine-label"), "others are judged")
 		s.Patience = time.Second
 		g.Expect(s.scaleDown(t.Context())).NotTo(Succeed())
-		g.Expect(s.results).To(HaveKeyWithValue(rule, HaveField("Status", conformance.Failed)))
+		g.Expect(s.results).To(HaveKeyWithValue(scaling, HaveField("Status", conformance.Failed)))
 	})
 }
 
@@ -86,4 +85,23 @@ func TestControlPlaneWithoutAVersion(t *testing.T) {
 			g.Expect(s.results).To(HaveKeyWithValue(rule, HaveField("Status", conformance.NotClaimed)))
 		}
 	})
+}
+
+// Kamaji's control planes have replicas and no Machines.
+func TestScalingWithoutMachines(t *testing.T) {
+	for name, test := range map[string]struct {
+		spec map[string]any
+		want conformance.Status
+	}{
+		"replicas":    {map[string]any{"replicas": int64(1)}, conformance.NotRun},
+		"no replicas": {map[string]any{}, conformance.NotClaimed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			s := newControlPlaneStory(t, interceptor.Funcs{}, test.spec)
+			g.Expect(s.scaleUp(t.Context())).To(Succeed())
+			g.Expect(s.results).To(HaveKeyWithValue(scaling, HaveField("Status", test.want)))
+			g.Expect(s.results).To(HaveKeyWithValue("control-plane/remediation", HaveField("Status", conformance.NotClaimed)))
+		})
+	}
 }
