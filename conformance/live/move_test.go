@@ -178,6 +178,22 @@ func TestDeletionIsJudgedByTheObjectsThatThereAre(t *testing.T) {
 	})
 }
 
+// Cluster API deletes the workers first, and the rest only when they are gone.
+func TestWhatNobodyHasDeletedYetIsNotJudged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		s := newControlPlaneStory(t, interceptor.Funcs{}, map[string]any{})
+		cluster := s.now.cluster.DeepCopy()
+		g.Expect(s.change(t.Context(), cluster, func() { cluster.SetFinalizers([]string{"cluster.cluster.x-k8s.io"}) })).To(Succeed())
+		controlPlane := s.now.controlPlane.DeepCopy()
+		g.Expect(s.change(t.Context(), controlPlane, func() { controlPlane.SetFinalizers([]string{"demo.example.com/machines"}) })).To(Succeed())
+		g.Expect(s.Client.Delete(t.Context(), controlPlane)).To(Succeed())
+		g.Expect(s.delete(t.Context())).To(MatchError(ContainSubstring("the Cluster still exists")))
+		g.Expect(s.results).To(HaveKeyWithValue("control-plane/deletion", HaveField("Status", conformance.Failed)))
+		g.Expect(s.results).NotTo(HaveKey("infrastructure-cluster/deletion"))
+	})
+}
+
 func TestSecretsAndConfigMapsMoveAsWithClusterctl(t *testing.T) {
 	g := NewWithT(t)
 	s := newStory(t, interceptor.Funcs{})

@@ -15,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -351,22 +352,26 @@ func (s *story) delete(ctx context.Context) error {
 	return err
 }
 
-// checkDeleted records which kinds have objects left, if the deletion of the Cluster has begun.
+// checkDeleted records which kinds have objects left. While there is the Cluster, Cluster API may not have
+// deleted all of them yet.
 func (s *story) checkDeleted(v *view) {
-	if slices.ContainsFunc(v.namespaced, func(one metav1.PartialObjectMetadata) bool {
-		return one.UID == s.now.cluster.UID && one.DeletionTimestamp.IsZero()
-	}) {
+	left := map[types.UID]*metav1.PartialObjectMetadata{}
+	for i := range v.namespaced {
+		left[v.namespaced[i].UID] = &v.namespaced[i]
+	}
+	cluster := left[s.now.cluster.UID]
+	if cluster != nil && cluster.DeletionTimestamp.IsZero() {
 		return
 	}
 	for _, role := range roles {
 		for _, o := range s.now.objects(role) {
-			var left error
-			for i := range v.namespaced {
-				if one := &v.namespaced[i]; one.UID == o.GetUID() {
-					left = fmt.Errorf("%s still exists after its Cluster was deleted, with the finalizers %v", one.Name, one.Finalizers)
-				}
+			one := left[o.GetUID()]
+			switch {
+			case one == nil:
+				s.record(role+"/deletion", o.contract, o.GetKind(), nil)
+			case cluster == nil || !one.DeletionTimestamp.IsZero():
+				s.record(role+"/deletion", o.contract, o.GetKind(), fmt.Errorf("%s still exists after its Cluster was deleted, with the finalizers %v", one.Name, one.Finalizers))
 			}
-			s.record(role+"/deletion", o.contract, o.GetKind(), left)
 		}
 	}
 }
