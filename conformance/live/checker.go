@@ -65,6 +65,8 @@ type Checker struct {
 	wanted []string
 	// quiet means that nothing is recorded.
 	quiet bool
+	// interrupted reports whether the user has interrupted the step that runs; nil between steps.
+	interrupted func() bool
 }
 
 var _ conformance.Checker = &Checker{}
@@ -107,7 +109,7 @@ func (c *Checker) Check(ctx context.Context, contracts []string) ([]conformance.
 	if err := c.createNamespace(ctx); err != nil {
 		return nil, err
 	}
-	s.tell(ctx)
+	s.tell(ctx, steps)
 	if err := c.Client.Delete(context.WithoutCancel(ctx), c.namespace()); client.IgnoreNotFound(err) != nil && c.Warn != nil {
 		c.Warn(fmt.Sprintf("the namespace %s could not be deleted: %s", c.Namespace, err))
 	}
@@ -228,8 +230,11 @@ func (c *Checker) record(id, contract, object string, problem error) {
 		return
 	}
 	result := c.results[id]
-	judged := result != nil && (result.Status == conformance.Failed || result.Status == conformance.Passed)
+	judged := result != nil && slices.Contains([]conformance.Status{conformance.Failed, conformance.Passed, conformance.Unfinished}, result.Status)
 	switch {
+	case problem != nil && c.ended():
+		c.missing(id, conformance.Unfinished, problem.Error())
+		return
 	case errors.Is(problem, errNotClaimed):
 		c.missing(id, conformance.NotClaimed, problem.Error())
 		return
@@ -245,6 +250,10 @@ func (c *Checker) record(id, contract, object string, problem error) {
 	}
 }
 
+// ended reports whether the user has interrupted the step that runs. What is wrong or missing then proves
+// nothing.
+func (c *Checker) ended() bool { return c.interrupted != nil && c.interrupted() }
+
 // fail adds a finding, unless it is there.
 func fail(result *conformance.Result, finding conformance.Finding) {
 	result.Status = conformance.Failed
@@ -256,6 +265,9 @@ func fail(result *conformance.Result, finding conformance.Finding) {
 // missing records why a rule was not checked, unless it was.
 func (c *Checker) missing(id string, status conformance.Status, reason string) {
 	if _, ok := c.rules[id]; ok && !c.quiet && c.results[id] == nil {
+		if c.ended() {
+			status, reason = conformance.Unfinished, "the run was interrupted"
+		}
 		c.results[id] = &conformance.Result{Rule: id, Level: conformance.Live, Status: status, Reason: reason}
 	}
 }

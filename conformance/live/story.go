@@ -73,14 +73,15 @@ var steps = []step{
 	{"remove the providers", []string{"clusterctl/uninstall"}, (*story).uninstall, true},
 }
 
-// tell runs all steps.
-func (s *story) tell(ctx context.Context) {
+// tell runs steps, and says why rules were not checked.
+func (s *story) tell(ctx context.Context, steps []step) {
 	var failed error
 	for _, step := range steps {
 		if failed != nil && !step.always {
 			continue
 		}
 		start := time.Now()
+		s.interrupted = func() bool { return ctx.Err() != nil && !step.always }
 		err := step.run(s, ctx)
 		outcome := "done"
 		if err != nil {
@@ -90,6 +91,7 @@ func (s *story) tell(ctx context.Context) {
 		s.log("%6.1f s  %s: %s", time.Since(start).Seconds(), step.name, outcome)
 		failed = errors.Join(failed, err)
 	}
+	s.interrupted = nil
 	for id, rule := range s.rules {
 		switch reason := s.notHere(id); {
 		case reason != "":
