@@ -95,8 +95,9 @@ func (s *story) remediate(ctx context.Context) error {
 		return nil
 	}
 	unhealthy := s.now.controlPlanes()[0].DeepCopy()
+	kinds := []string{clusterv1.MachineHealthCheckSucceededCondition, clusterv1.MachineOwnerRemediatedCondition}
 	if err := s.changeStatus(ctx, unhealthy, func() {
-		for _, kind := range []string{clusterv1.MachineHealthCheckSucceededCondition, clusterv1.MachineOwnerRemediatedCondition} {
+		for _, kind := range kinds {
 			meta.SetStatusCondition(&unhealthy.Status.Conditions, metav1.Condition{Type: kind, Status: metav1.ConditionFalse, Reason: "Conformance"})
 		}
 	}); err != nil {
@@ -109,7 +110,18 @@ func (s *story) remediate(ctx context.Context) error {
 		return nil
 	})
 	s.onControlPlane("control-plane/remediation", err)
-	return err
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	// The rule is a recommendation, and a control plane that does not follow it can still do the rest.
+	if err := s.changeStatus(ctx, unhealthy, func() {
+		for _, kind := range kinds {
+			meta.RemoveStatusCondition(&unhealthy.Status.Conditions, kind)
+		}
+	}); client.IgnoreNotFound(err) != nil {
+		return err
+	}
+	return s.settle(ctx, nil)
 }
 
 const changedLabel = "conformance.example.com/changed"

@@ -5,6 +5,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -104,4 +105,31 @@ func TestScalingWithoutMachines(t *testing.T) {
 			g.Expect(s.results).To(HaveKeyWithValue("control-plane/remediation", HaveField("Status", conformance.NotClaimed)))
 		})
 	}
+}
+
+// A recommendation that is not followed must not end the story.
+func TestControlPlaneThatDoesNotRemediate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		s := newControlPlaneStory(t, interceptor.Funcs{}, map[string]any{"replicas": int64(1)}, "m0")
+		g.Expect(s.remediate(t.Context())).To(Succeed())
+		g.Expect(s.results).To(HaveKeyWithValue("control-plane/remediation", HaveField("Status", conformance.Failed)))
+		m := &clusterv1.Machine{}
+		g.Expect(s.Client.Get(t.Context(), s.key("m0"), m)).To(Succeed())
+		g.Expect(m.Status.Conditions).To(BeEmpty())
+	})
+}
+
+// The replacement of the Machine never becomes ready.
+func TestRemediationThatDoesNotEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		s := newControlPlaneStory(t, interceptor.Funcs{
+			SubResourcePatch: func(ctx context.Context, c client.Client, name string, object client.Object, patch client.Patch, options ...client.SubResourcePatchOption) error {
+				return errors.Join(c.SubResource(name).Patch(ctx, object, patch, options...), c.Delete(ctx, object))
+			},
+		}, map[string]any{"replicas": int64(2)}, "m0", "m1")
+		g.Expect(s.remediate(t.Context())).To(MatchError(ContainSubstring("the control plane has the Machines [m1], want 2")))
+		g.Expect(s.results).To(HaveKeyWithValue("control-plane/remediation", HaveField("Status", conformance.Failed)))
+	})
 }

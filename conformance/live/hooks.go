@@ -203,7 +203,9 @@ func (s *story) liveWithTopology(ctx context.Context) (held, err error) {
 	s.now, s.quiet = &view{}, true // the rules about other kinds are checked in the cluster without a topology
 	defer func() { s.now, s.quiet = was, false }()
 	if err = s.growTopology(ctx); err != nil && s.now.cluster != nil {
-		held = heldByHook(s.now.cluster)
+		if held = heldByHook(s.now.cluster); held != nil {
+			err = nil // the rule is a recommendation
+		}
 	}
 	ctx = context.WithoutCancel(ctx)
 	if gone := s.remove(ctx); gone != nil {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"testing/synctest"
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
@@ -17,6 +18,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/capfoo/cluster-api-provider-foo/conformance"
 )
@@ -159,4 +161,35 @@ func TestHooksThatDoNotRunBreakTheirRuleOnly(t *testing.T) {
 	handlers := handlersOf([]runtimev1.ExtensionConfig{newExtension("BeforeClusterCreate")})
 	c.record(hooksRun, newest, "", uncalled(handlers, counts{}, false))
 	g.Expect(c.list()).To(ConsistOf(And(HaveField("Rule", hooksRun), HaveField("Status", conformance.Failed))))
+}
+
+// A recommendation that is not followed must not end the story, unless the cluster stays.
+func TestClusterThatAHookHolds(t *testing.T) {
+	for name, test := range map[string]struct {
+		finalizers []string
+		want       string
+	}{
+		"it can be deleted":    {nil, ""},
+		"it cannot be deleted": {[]string{"cluster.cluster.x-k8s.io"}, "the Cluster still exists"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				s := newStory(t, interceptor.Funcs{})
+				cluster := s.now.cluster.DeepCopy()
+				cluster.Finalizers = test.finalizers
+				cluster.Status.Conditions = []metav1.Condition{{
+					Type: clusterv1.ClusterTopologyReconciledCondition, Status: metav1.ConditionFalse, Message: "Following hooks are blocking upgrade: BeforeClusterUpgrade: wait",
+				}}
+				g.Expect(s.Client.Update(t.Context(), cluster)).To(Succeed())
+				held, err := s.liveWithTopology(t.Context())
+				g.Expect(held).To(MatchError(ContainSubstring("waits for a hook")))
+				if test.want == "" {
+					g.Expect(err).NotTo(HaveOccurred())
+				} else {
+					g.Expect(err).To(MatchError(ContainSubstring(test.want)))
+				}
+			})
+		})
+	}
 }

@@ -39,18 +39,57 @@ func (s *story) updateInPlace(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	template, err := s.copyTemplate(ctx)
-	if err == nil {
-		err = s.awaitUpdate(ctx, template, extension)
+	return s.updateWith(ctx, extension, unregister)
+}
+
+// updateWith is updateInPlace with a registered extension.
+func (s *story) updateWith(ctx context.Context, extension *updater, unregister func() error) error {
+	reference, _ := fields.At(s.now.controlPlane.Unstructured, templateReference).(map[string]any)
+	template, err := s.copyTemplate(ctx, reference)
+	if err != nil {
+		return errors.Join(err, unregister())
 	}
-	switch problem := s.now.updatedInPlace(template, extension.machines(canUpdateMachine), extension.machines(updateMachine)); {
+	err = s.useTemplate(ctx, template.GetName())
+	if err == nil {
+		err = s.awaitUpdate(ctx, template.GetName(), extension)
+	}
+	problem := s.now.updatedInPlace(template.GetName(), extension.machines(canUpdateMachine), extension.machines(updateMachine))
+	if gone := unregister(); gone != nil {
+		return errors.Join(err, gone)
+	}
+	switch {
 	case errors.Is(problem, errNoGate):
 		s.missing(inPlaceUpdates, conformance.NotRun, problem.Error())
-	// A control plane that begins an update and does not get on with it breaks the rule.
-	case err == nil || !isNoProblem(problem):
+	case err == nil:
 		s.onControlPlane(inPlaceUpdates, problem)
+	// A control plane that begins an update and does not get on with it breaks the rule.
+	case !isNoProblem(problem):
+		s.onControlPlane(inPlaceUpdates, problem)
+		if ctx.Err() == nil {
+			name, _ := reference["name"].(string)
+			return s.dropTemplate(ctx, template, name)
+		}
 	}
-	return errors.Join(err, unregister())
+	return err
+}
+
+// dropTemplate makes the control plane use its own template again. The rule is a recommendation, and a
+// control plane that does not follow it can still do the rest.
+func (s *story) dropTemplate(ctx context.Context, template *unstructured.Unstructured, original string) error {
+	if err := s.useTemplate(ctx, original); err != nil {
+		return err
+	}
+	if err := s.Client.Delete(ctx, template); client.IgnoreNotFound(err) != nil {
+		return err
+	}
+	return s.settle(ctx, func(v *view) error {
+		for _, m := range v.controlPlanes() {
+			if m.infra != nil && m.infra.GetAnnotations()[clusterv1.TemplateClonedFromNameAnnotation] == template.GetName() {
+				return fmt.Errorf("the infrastructure of the Machine %s still says that it was created from the template %s", m.Name, template.GetName())
+			}
+		}
+		return nil
+	})
 }
 
 // awaitUpdate waits until the control plane has followed another template, and Cluster API its marks.
@@ -92,34 +131,36 @@ func (s *story) register(ctx context.Context, extension *updater) (unregister fu
 	return unregister, nil
 }
 
-// copyTemplate copies the machine template of the control plane, makes the control plane use the copy,
-// and returns its name.
-func (s *story) copyTemplate(ctx context.Context) (string, error) {
-	controlPlane := s.now.controlPlane.Unstructured
-	path := []string{"spec", "machineTemplate", "spec", "infrastructureRef"}
-	reference, _ := fields.At(controlPlane, strings.Join(path, ".")).(map[string]any)
+// templateReference is where a control plane names its machine template.
+const templateReference = "spec.machineTemplate.spec.infrastructureRef"
+
+// copyTemplate copies the machine template of the control plane.
+func (s *story) copyTemplate(ctx context.Context, reference map[string]any) (*unstructured.Unstructured, error) {
 	group, _ := reference["apiGroup"].(string)
 	kind, _ := reference["kind"].(string)
 	name, _ := reference["name"].(string)
 	version, _, err := s.version(schema.GroupKind{Group: group, Kind: kind})
 	if err != nil {
-		return "", fmt.Errorf("spec.machineTemplate.spec.infrastructureRef of the control plane: %w", err)
+		return nil, fmt.Errorf("%s of the control plane: %w", templateReference, err)
 	}
 	original := &unstructured.Unstructured{}
 	original.SetGroupVersionKind(version)
 	if err := s.Client.Get(ctx, s.key(name), original); err != nil {
-		return "", err
+		return nil, err
 	}
 	template := &unstructured.Unstructured{Object: map[string]any{"spec": original.Object["spec"]}}
 	template.SetGroupVersionKind(version)
 	template.SetNamespace(s.Namespace)
 	template.SetName(name + "-copy")
 	template.SetLabels(original.GetLabels())
-	if err := s.Client.Create(ctx, template, fieldOwner); err != nil {
-		return "", err
-	}
-	return template.GetName(), s.change(ctx, controlPlane, func() {
-		_ = unstructured.SetNestedField(controlPlane.Object, template.GetName(), append(path, "name")...) // it was there before
+	return template, s.Client.Create(ctx, template, fieldOwner)
+}
+
+// useTemplate makes the control plane use another machine template.
+func (s *story) useTemplate(ctx context.Context, name string) error {
+	controlPlane := s.now.controlPlane.Unstructured
+	return s.change(ctx, controlPlane, func() {
+		_ = unstructured.SetNestedField(controlPlane.Object, name, strings.Split(templateReference+".name", ".")...) // it was there before
 	})
 }
 

@@ -11,12 +11,18 @@ import (
 	"io"
 	"net/http"
 	"testing"
+	"testing/synctest"
 
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
 	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/capfoo/cluster-api-provider-foo/conformance"
+	"github.com/capfoo/cluster-api-provider-foo/conformance/internal/fields"
 )
 
 // newUpdate returns a cluster whose control plane has begun to update its Machines in place.
@@ -72,6 +78,30 @@ func TestAnUpdateThatHasBegunIsAwaited(t *testing.T) {
 	g.Expect(v.allMarked()).To(Succeed())
 	v.machines[0].infra.SetAnnotations(nil)
 	g.Expect(v.allMarked()).NotTo(Succeed())
+}
+
+// A recommendation that is not followed must not end the story.
+func TestControlPlaneThatBeginsAnUpdateOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		// Any kind will do as a template.
+		reference := map[string]any{"apiGroup": demoCluster.Group, "kind": demoCluster.Kind, "name": clusterName}
+		s := newControlPlaneStory(t, interceptor.Funcs{}, map[string]any{
+			"replicas": int64(1), "machineTemplate": map[string]any{"spec": map[string]any{"infrastructureRef": reference}},
+		}, "m0")
+		unregistered := 0
+		g.Expect(s.updateWith(t.Context(), &updater{called: map[string][]string{canUpdateMachine: {"m0"}}}, func() error {
+			unregistered++
+			return nil
+		})).To(Succeed())
+		g.Expect(unregistered).To(Equal(1))
+		g.Expect(s.results).To(HaveKeyWithValue(inPlaceUpdates, And(HaveField("Status", conformance.Failed),
+			HaveField("Findings", ConsistOf(HaveField("Message", ContainSubstring("UpdateMachine was not called")))))))
+		g.Expect(fields.Text(s.now.controlPlane.Unstructured, templateReference+".name")).To(Equal(clusterName))
+		left := &unstructured.Unstructured{}
+		left.SetGroupVersionKind(demoCluster)
+		g.Expect(s.Client.Get(t.Context(), s.key(clusterName+"-copy"), left)).To(MatchError(ContainSubstring("not found")))
+	})
 }
 
 func TestUpdater(t *testing.T) {

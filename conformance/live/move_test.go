@@ -53,7 +53,7 @@ func newStory(t *testing.T, functions interceptor.Funcs) *story {
 	infra.SetFinalizers([]string{"demo.example.com/machines"})
 	c := &Checker{
 		Namespace: "live", Patience: time.Minute, wanted: conformance.Versions, crds: map[schema.GroupKind]*apiextensionsv1.CustomResourceDefinition{},
-		Client: fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(meta.NewDefaultRESTMapper(nil)).
+		Client: fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(meta.NewDefaultRESTMapper(nil)).WithStatusSubresource(&clusterv1.Machine{}).
 			WithObjects(cluster, infra.Unstructured).WithInterceptorFuncs(functions).Build(),
 	}
 	for kind, label := range map[schema.GroupVersionKind]string{
