@@ -61,7 +61,7 @@ type Checker struct {
 	crds    map[schema.GroupKind]*apiextensionsv1.CustomResourceDefinition
 	rules   map[string]conformance.Rule
 	results map[string]*conformance.Result
-	// wanted are the versions of the contracts.
+	// wanted are the versions of the contracts to check; empty for all.
 	wanted []string
 	// quiet means that nothing is recorded.
 	quiet bool
@@ -87,9 +87,7 @@ func (c *Checker) Level() conformance.Level { return conformance.Live }
 
 // Check implements conformance.Checker.
 func (c *Checker) Check(ctx context.Context, contracts []string) ([]conformance.Result, error) {
-	if c.wanted = contracts; len(contracts) == 0 {
-		c.wanted = conformance.Versions
-	}
+	c.wanted = contracts
 	if c.Patience == 0 {
 		c.Patience = 15 * time.Minute
 	}
@@ -105,6 +103,11 @@ func (c *Checker) Check(ctx context.Context, contracts []string) ([]conformance.
 	}
 	if err := errors.Join(c.readRules(), c.readCRDs(ctx), c.checkReleases(ctx), c.checkProviders(ctx)); err != nil {
 		return nil, err
+	}
+	if c.Releases == nil { // otherwise, the kinds come later
+		if err := c.checkContracts(); err != nil {
+			return nil, err
+		}
 	}
 	if err := c.createNamespace(ctx); err != nil {
 		return nil, err
@@ -194,6 +197,25 @@ func (c *Checker) checkProviders(ctx context.Context) error {
 	return nil
 }
 
+// checkContracts returns an error if Cluster API uses no kind of the providers with a version of the
+// contracts that is wanted: nothing would be checked in it.
+func (c *Checker) checkContracts() error {
+	var used []string
+	for kind, crd := range c.crds {
+		if _, contract, err := c.version(kind); err == nil && c.own(kind) && crd.Labels[clusterv1.ProviderNameLabel] != "cluster-api" {
+			used = append(used, contract)
+		}
+	}
+	slices.Sort(used)
+	used = slices.Compact(used)
+	for _, contract := range c.wanted {
+		if len(used) > 0 && !slices.Contains(used, contract) {
+			return fmt.Errorf("contract version %s cannot be checked in this management cluster: Cluster API uses the newest one that the label of a CRD names, and that is %s", contract, strings.Join(used, ", "))
+		}
+	}
+	return nil
+}
+
 // own reports whether the kind belongs to a provider that is checked.
 func (c *Checker) own(kind schema.GroupKind) bool {
 	crd := c.crds[kind]
@@ -223,11 +245,19 @@ var (
 )
 
 // record records what was seen of a rule. A problem stays, even if the rule holds later, and a rule that
-// held stays, even if there is nothing left that it is about.
+// held stays, even if there is nothing left that it is about. A rule that is about no kind belongs to no
+// version of the contract.
 func (c *Checker) record(id, contract, object string, problem error) {
 	rule, ok := c.rules[id]
-	if !ok || c.quiet || !slices.Contains(rule.Versions, contract) || !slices.Contains(c.wanted, contract) {
+	if !ok || c.quiet {
 		return
+	}
+	var versions []string
+	if contract != "" {
+		if !slices.Contains(rule.Versions, contract) || len(c.wanted) > 0 && !slices.Contains(c.wanted, contract) {
+			return
+		}
+		versions = []string{contract}
 	}
 	result := c.results[id]
 	judged := result != nil && slices.Contains([]conformance.Status{conformance.Failed, conformance.Passed, conformance.Unfinished}, result.Status)
@@ -242,11 +272,11 @@ func (c *Checker) record(id, contract, object string, problem error) {
 		c.missing(id, conformance.NotApplicable, problem.Error())
 		return
 	case !judged:
-		result = &conformance.Result{Rule: id, Level: conformance.Live, Status: conformance.Passed, Versions: []string{contract}}
+		result = &conformance.Result{Rule: id, Level: conformance.Live, Status: conformance.Passed, Versions: versions}
 		c.results[id] = result
 	}
 	if problem != nil {
-		fail(result, conformance.Finding{Object: object, Versions: []string{contract}, Message: problem.Error()})
+		fail(result, conformance.Finding{Object: object, Versions: versions, Message: problem.Error()})
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -65,6 +66,74 @@ func TestResultsOfARunThatEndsBadlyAreKept(t *testing.T) {
 		g.Expect(results).To(ContainElement(And(HaveField("Rule", "clusterctl/move"), HaveField("Status", conformance.Unfinished), HaveField("Reason", ContainSubstring("context canceled")))))
 		g.Expect(warnings).To(HaveExactElements("the namespace live could not be deleted: refused"))
 	})
+}
+
+// Rules about no kind belong to every version of the contracts.
+func TestRulesAboutNoKind(t *testing.T) {
+	for _, version := range conformance.Versions {
+		t.Run(version, func(t *testing.T) {
+			g := NewWithT(t)
+			s := newStory(t, interceptor.Funcs{})
+			s.wanted = []string{version}
+			v := newView("v1beta1")
+			v.namespaced[2].OwnerReferences = nil
+			v.judge(s.recordJudgement)
+			s.record("clusterctl/move", "", "Cluster "+clusterName, errors.New("a Node was replaced"))
+			for _, rule := range []string{"clusterctl/owner-references", "clusterctl/move"} {
+				g.Expect(s.results).To(HaveKeyWithValue(rule, And(HaveField("Status", conformance.Failed), HaveField("Versions", BeEmpty()))))
+			}
+			g.Expect(s.results["clusterctl/move"].Findings).To(HaveExactElements(HaveField("Versions", BeEmpty())))
+		})
+	}
+	g := NewWithT(t)
+	s := newStory(t, interceptor.Funcs{})
+	newView("v1beta1").judge(s.recordJudgement)
+	report, err := conformance.Check(t.Context(), conformance.Options{Checkers: []conformance.Checker{resultsOf{s.Checker}}})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(report.Contracts).To(Equal([]string{"v1beta1"}))
+}
+
+// resultsOf is a checker that has recorded its results already.
+type resultsOf struct{ *Checker }
+
+func (r resultsOf) Check(context.Context, []string) ([]conformance.Result, error) {
+	return r.list(), nil
+}
+
+func TestContractsThatClusterAPIDoesNotUse(t *testing.T) {
+	const core = "cluster-api"
+	for name, test := range map[string]struct {
+		wanted, providers []string
+		// kinds have the versions of the contract in their labels, by provider.
+		kinds map[string][]string
+		want  string
+	}{
+		"used":                    {[]string{"v1beta2"}, nil, map[string][]string{"infrastructure-demo": {"v1beta1", "v1beta2"}}, ""},
+		"used by another kind":    {[]string{"v1beta1"}, nil, map[string][]string{"infrastructure-demo": {"v1beta1"}, "bootstrap-demo": {"v1beta2"}}, ""},
+		"served only":             {[]string{"v1beta1"}, nil, map[string][]string{"infrastructure-demo": {"v1beta1", "v1beta2"}}, "contract version v1beta1"},
+		"not served":              {[]string{"v1beta2"}, nil, map[string][]string{"infrastructure-demo": {"v1beta1"}, core: {"v1beta2"}}, "contract version v1beta2"},
+		"one of two":              {[]string{"v1beta1", "v1beta2"}, nil, map[string][]string{"infrastructure-demo": {"v1beta1"}}, "contract version v1beta2"},
+		"by a provider of others": {[]string{"v1beta2"}, []string{"infrastructure-demo"}, map[string][]string{"infrastructure-demo": {"v1beta1"}, "bootstrap-demo": {"v1beta2"}}, "and that is v1beta1"},
+		"all":                     {nil, nil, map[string][]string{"infrastructure-demo": {"v1beta1"}}, ""},
+		"no kinds":                {[]string{"v1beta2"}, nil, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			c := &Checker{Providers: test.providers, wanted: test.wanted, crds: map[schema.GroupKind]*apiextensionsv1.CustomResourceDefinition{}}
+			for provider, versions := range test.kinds {
+				crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{clusterv1.ProviderNameLabel: provider}}}
+				for _, version := range versions {
+					crd.Labels["cluster.x-k8s.io/"+version] = "v1"
+				}
+				c.crds[schema.GroupKind{Group: provider}] = crd
+			}
+			if err := c.checkContracts(); test.want == "" {
+				g.Expect(err).NotTo(HaveOccurred())
+			} else {
+				g.Expect(err).To(MatchError(ContainSubstring(test.want)))
+			}
+		})
+	}
 }
 
 func TestTemplateWithATopology(t *testing.T) {

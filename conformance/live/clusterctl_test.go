@@ -274,7 +274,7 @@ func (s *site) tell(t *testing.T, name string) map[string]*conformance.Result {
 	g := NewWithT(t)
 	label := "infrastructure-" + name
 	c := &Checker{
-		Client: s.client, Namespace: "story-" + name, Providers: []string{label}, Patience: 2 * time.Minute, wanted: conformance.Versions, Releases: s.releases(label),
+		Client: s.client, Namespace: "story-" + name, Providers: []string{label}, Patience: 2 * time.Minute, Releases: s.releases(label),
 	}
 	c.Releases.Previous = map[string]string{label: oldRelease}
 	g.Expect(errors.Join(c.readRules(), c.readCRDs(t.Context()), c.checkReleases(t.Context()), c.createNamespace(t.Context()))).To(Succeed())
@@ -290,7 +290,7 @@ func (s *site) tell(t *testing.T, name string) map[string]*conformance.Result {
 	}
 	g.Expect(told.initialize(t.Context(), c.Releases.before())).To(Succeed())
 	problem := told.upgradeRelease(t.Context())
-	told.onRelease("clusterctl/upgrade", name, problem)
+	told.record("clusterctl/upgrade", "", name, problem)
 	if problem == nil {
 		g.Expect(told.uninstall(t.Context())).To(Succeed())
 	}
@@ -308,7 +308,7 @@ func TestUnsetVariablesOfAFlavorAreNotRun(t *testing.T) {
 	place.write(g, "infrastructure-demo/"+newRelease+"/metadata.yaml", metadata)
 	place.configure(g, "demo", "")
 	c := &Checker{
-		Client: place.client, Namespace: "unset", wanted: conformance.Versions,
+		Client: place.client, Namespace: "unset",
 		Releases: place.releases("infrastructure-demo"),
 	}
 	g.Expect(c.readRules()).To(Succeed())

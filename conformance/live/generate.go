@@ -64,13 +64,13 @@ func (s *story) generate(ctx context.Context) error {
 		if problem != nil && strings.Contains(problem.Error(), unsetVariables) {
 			unset = append(unset, fmt.Sprintf("flavor %q: %s", f.name, problem))
 		} else if problem != nil {
-			s.onRelease(rule, fmt.Sprintf("flavor %q of %s", f.name, f.label), problem)
+			s.record(rule, "", fmt.Sprintf("flavor %q of %s", f.name, f.label), problem)
 		}
 	}
 	if len(unset) > 0 {
 		s.missing(rule, conformance.NotRun, strings.Join(unset, "; "))
 	} else {
-		s.onRelease(rule, "", nil)
+		s.record(rule, "", "", nil)
 	}
 	return nil
 }

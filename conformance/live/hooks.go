@@ -66,7 +66,7 @@ func (s *story) callHooks(ctx context.Context) error {
 	held, err := s.liveWithTopology(ctx)
 	after, countErr := s.countCalls(ctx)
 	if countErr == nil && (err == nil || held != nil) {
-		s.record(hooksRun, newest, "", errors.Join(held, uncalled(handlers, after.since(before), held != nil)))
+		s.record(hooksRun, "", "", errors.Join(held, uncalled(handlers, after.since(before), held != nil)))
 	}
 	return errors.Join(err, countErr)
 }

@@ -4,6 +4,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,11 +23,6 @@ import (
 )
 
 // This file installs, upgrades and removes the providers.
-
-// onRelease records whether a rule of clusterctl holds.
-func (s *story) onRelease(rule, object string, problem error) {
-	s.record(rule, newest, object, problem)
-}
 
 // inventory is where clusterctl notes what it has installed.
 var inventory = schema.GroupVersionKind{Group: "clusterctl.cluster.x-k8s.io", Version: "v1alpha3", Kind: "Provider"}
@@ -76,8 +72,8 @@ func (s *story) install(ctx context.Context) error {
 	if err == nil {
 		err = s.awaitInstalled(ctx)
 	}
-	s.onRelease("clusterctl/install", title(s.Releases.Versions), err)
-	return err
+	s.record("clusterctl/install", "", title(s.Releases.Versions), err)
+	return cmp.Or(err, s.checkContracts())
 }
 
 // initialize runs clusterctl init.
@@ -170,7 +166,7 @@ func (s *story) upgradeProviders(ctx context.Context) error {
 		return fmt.Errorf("with the previous release: %w", err)
 	}
 	problem := s.replaceProviders(ctx, before)
-	s.onRelease("clusterctl/upgrade", title(s.Releases.upgraded()), problem)
+	s.record("clusterctl/upgrade", "", title(s.Releases.upgraded()), problem)
 	s.now = &view{}
 	return errors.Join(problem, s.startAgain(ctx))
 }
@@ -286,7 +282,7 @@ func (s *story) uninstall(ctx context.Context) error {
 				return errors.Join(err, isGone(components))
 			})
 		}
-		s.onRelease("clusterctl/uninstall", label+" "+s.Releases.Versions[label], problem)
+		s.record("clusterctl/uninstall", "", label+" "+s.Releases.Versions[label], problem)
 		if err != nil {
 			return err
 		}

@@ -18,7 +18,6 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/capfoo/cluster-api-provider-foo/conformance"
 	"github.com/capfoo/cluster-api-provider-foo/conformance/internal/fields"
 )
 
@@ -29,9 +28,6 @@ const (
 	// blocked is how long it waits.
 	blocked = 2 * time.Minute
 )
-
-// newest is the version of the contracts that rules about no kind are recorded for.
-var newest = conformance.Versions[len(conformance.Versions)-1]
 
 // blocking returns the objects that block a move, by their UIDs.
 func (v *view) blocking() map[types.UID]string {
@@ -85,7 +81,7 @@ func (s *story) move(ctx context.Context) error {
 		return err
 	}
 	if err := s.awaitUnblocked(ctx, sampled.blocking()); err != nil {
-		s.record(rule, newest, "Cluster "+clusterName, err)
+		s.record(rule, "", "Cluster "+clusterName, err)
 		return err
 	}
 	objects, err := s.movedObjects(ctx)
@@ -100,10 +96,10 @@ func (s *story) move(ctx context.Context) error {
 		return err
 	}
 	if err := s.settle(ctx, nil); err != nil {
-		s.record(rule, newest, "Cluster "+clusterName, fmt.Errorf("after the move: %w", err))
+		s.record(rule, "", "Cluster "+clusterName, fmt.Errorf("after the move: %w", err))
 		return err
 	}
-	s.record(rule, newest, "Cluster "+clusterName, sameCluster(before, s.now))
+	s.record(rule, "", "Cluster "+clusterName, sameCluster(before, s.now))
 	for _, role := range roles {
 		for _, o := range s.now.objects(role) {
 			s.record(role+"/lost-status", o.contract, o.GetKind(), before.rebuilt(o))

@@ -52,7 +52,7 @@ func newStory(t *testing.T, functions interceptor.Funcs) *story {
 	infra.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: clusterv1.GroupVersion.String(), Kind: "Cluster", Name: clusterName, UID: cluster.UID}})
 	infra.SetFinalizers([]string{"demo.example.com/machines"})
 	c := &Checker{
-		Namespace: "live", Patience: time.Minute, wanted: conformance.Versions, crds: map[schema.GroupKind]*apiextensionsv1.CustomResourceDefinition{},
+		Namespace: "live", Patience: time.Minute, crds: map[schema.GroupKind]*apiextensionsv1.CustomResourceDefinition{},
 		Client: fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(meta.NewDefaultRESTMapper(nil)).WithStatusSubresource(&clusterv1.Machine{}).
 			WithObjects(cluster, infra.Unstructured).WithInterceptorFuncs(functions).Build(),
 	}

@@ -236,14 +236,17 @@ func (s *story) settle(ctx context.Context, wanted func(*view) error) error {
 		s.now = v
 		return errors.Join(slices.DeleteFunc(v.judge(func(string, *object, error) {}), isNoProblem)...)
 	})
-	s.now.judge(func(rule string, o *object, problem error) {
-		if o == nil {
-			s.record(rule, newest, "", problem)
-		} else {
-			s.record(rule, o.contract, o.GetKind(), problem)
-		}
-	})
+	s.now.judge(s.recordJudgement)
 	return nil
+}
+
+// recordJudgement records what was seen of an object; nil if it is the cluster as a whole.
+func (s *story) recordJudgement(rule string, o *object, problem error) {
+	if o == nil {
+		s.record(rule, "", "", problem)
+	} else {
+		s.record(rule, o.contract, o.GetKind(), problem)
+	}
 }
 
 func isNoProblem(err error) bool {
