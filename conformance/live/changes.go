@@ -4,6 +4,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -212,9 +213,9 @@ func (s *story) upgrade(ctx context.Context) error {
 		return nil
 	}
 	err := s.settle(ctx, func(v *view) error {
-		return errors.Join(hasVersion(v, v.controlPlane), reportsVersion(v, v.controlPlane))
+		return problems(hasVersion(v, v.controlPlane), reportsVersion(v, v.controlPlane))
 	})
-	s.onControlPlane("control-plane/upgrade", err)
+	s.onControlPlane("control-plane/upgrade", cmp.Or(err, hasVersion(s.now, s.now.controlPlane)))
 	if err == nil && fields.At(s.now.controlPlane.Unstructured, "status.versions") == nil {
 		s.missing(orderOfVersions, conformance.NotClaimed, "the control plane has no status.versions")
 	} else if err == nil {

@@ -242,7 +242,17 @@ var (
 	errNotClaimed = errors.New("the cluster shows nothing of the feature")
 	// errNotApplicable means that the cluster has nothing that a rule is about.
 	errNotApplicable = errors.New("the cluster has nothing of the kind")
+	// errUnknown means that the suite could not see what a rule is about.
+	errUnknown = errors.New("the Nodes of the cluster could not be read")
 )
+
+// isNoProblem reports whether an error says nothing against the provider.
+func isNoProblem(err error) bool {
+	return err == nil || errors.Is(err, errNotClaimed) || errors.Is(err, errNotApplicable) || errors.Is(err, errUnknown)
+}
+
+// problems joins those errors that say something against the provider.
+func problems(errs ...error) error { return errors.Join(slices.DeleteFunc(errs, isNoProblem)...) }
 
 // record records what was seen of a rule. A problem stays, even if the rule holds later, and a rule that
 // held stays, even if there is nothing left that it is about. A rule that is about no kind belongs to no
@@ -270,6 +280,9 @@ func (c *Checker) record(id, contract, object string, problem error) {
 		return
 	case errors.Is(problem, errNotApplicable):
 		c.missing(id, conformance.NotApplicable, problem.Error())
+		return
+	case errors.Is(problem, errUnknown):
+		c.missing(id, conformance.NotRun, problem.Error())
 		return
 	case !judged:
 		result = &conformance.Result{Rule: id, Level: conformance.Live, Status: conformance.Passed, Versions: versions}

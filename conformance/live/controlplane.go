@@ -34,14 +34,19 @@ func hasVersion(v *view, o *object) error {
 	if want == "" {
 		return errNotClaimed
 	}
+	var unknown error
 	for _, m := range v.controlPlanes() {
-		node := v.nodes[m.Status.NodeRef.Name]
+		kubelet, hasNode := v.nodes[m.Status.NodeRef.Name].Status.NodeInfo.KubeletVersion, v.hasNode(&m)
 		// A kubelet may leave out a part of the build: that of k0s v1.31.4+k0s.0 says v1.31.4+k0s.
-		if !fields.SameVersion(m.Spec.Version, want) || v.hasNode(&m) && !fields.SameRelease(node.Status.NodeInfo.KubeletVersion, want) {
-			return fmt.Errorf("spec.version is %s, the Machine %s has %q, and its Node runs %q", want, m.Name, m.Spec.Version, node.Status.NodeInfo.KubeletVersion)
+		other := hasNode && v.unreachable == nil && !fields.SameRelease(kubelet, want)
+		if other || !fields.SameVersion(m.Spec.Version, want) {
+			return fmt.Errorf("spec.version is %s, the Machine %s has %q, and its Node runs %q", want, m.Name, m.Spec.Version, kubelet)
+		}
+		if hasNode {
+			unknown = v.unknownNodes()
 		}
 	}
-	return nil
+	return unknown
 }
 
 func reportsVersion(_ *view, o *object) error {

@@ -168,7 +168,7 @@ func (s *story) upgradeProviders(ctx context.Context) error {
 	problem := s.replaceProviders(ctx, before)
 	s.record("clusterctl/upgrade", "", title(s.Releases.upgraded()), problem)
 	s.now = &view{}
-	return errors.Join(problem, s.startAgain(ctx))
+	return errors.Join(problems(problem), s.startAgain(ctx))
 }
 
 // createWithPrevious installs the previous release, and creates a cluster with it.
@@ -236,8 +236,9 @@ func kept(before, after *view) error {
 			left = append(left, "Machine "+m.Name)
 		}
 	}
+	unknown := cmp.Or(before.unknownNodes(), after.unknownNodes())
 	for name, node := range before.nodes {
-		if now, ok := after.nodes[name]; !ok || now.UID != node.UID {
+		if now, ok := after.nodes[name]; unknown == nil && (!ok || now.UID != node.UID) {
 			left = append(left, "Node "+name)
 		}
 	}
@@ -245,7 +246,7 @@ func kept(before, after *view) error {
 		slices.Sort(left)
 		return fmt.Errorf("the upgrade has deleted or replaced: %s", strings.Join(left, ", "))
 	}
-	return nil
+	return unknown
 }
 
 // startAgain deletes the cluster and the namespace with all that is left, and creates the namespace.

@@ -125,16 +125,28 @@ func (v *view) hasNode(m *machine) bool {
 	return !m.controlPlane() || v.controlPlane == nil || fields.At(v.controlPlane.Unstructured, "status.externalManagedControlPlane") != true
 }
 
+// unknownNodes returns an error if the Nodes could not be read.
+func (v *view) unknownNodes() error {
+	if v.unreachable == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", errUnknown, v.unreachable)
+}
+
 func hasProviderID(v *view, o *object) error {
 	m := v.machineOf(o)
 	id, node := fields.Text(o.Unstructured, "spec.providerID"), v.nodes[m.Status.NodeRef.Name]
-	if id == "" || v.hasNode(m) && node.Spec.ProviderID != id {
+	unknown := v.unknownNodes()
+	if id == "" || v.hasNode(m) && unknown == nil && node.Spec.ProviderID != id {
 		return fmt.Errorf("spec.providerID is %q, and the Node %q has %q", id, node.Name, node.Spec.ProviderID)
 	}
 	for _, other := range v.objects(o.role) {
 		if other != o && fields.Text(other.Unstructured, "spec.providerID") == id {
 			return fmt.Errorf("spec.providerID is %q, like that of %s", id, other.GetName())
 		}
+	}
+	if v.hasNode(m) {
+		return unknown
 	}
 	return nil
 }
@@ -196,6 +208,9 @@ func (v *view) poolOf(o *object) *pool {
 }
 
 func listsProviderIDs(v *view, o *object) error {
+	if err := v.unknownNodes(); err != nil {
+		return err
+	}
 	references := v.poolOf(o).Status.NodeRefs
 	want := make([]string, 0, len(references))
 	for _, reference := range references {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	. "github.com/onsi/gomega"
@@ -424,6 +425,101 @@ func TestAControlPlaneWithoutNodes(t *testing.T) {
 		set(v.machines[1].infra, "demo://m0", "spec.providerID")
 		g.Expect(broken(v)).To(ContainElement("infrastructure-machine/provider-id"))
 	}
+}
+
+// What only the Nodes show is unknown if this machine cannot reach the cluster.
+func TestUnreachableCluster(t *testing.T) {
+	for _, contract := range conformance.Versions {
+		t.Run(contract, func(t *testing.T) {
+			g := NewWithT(t)
+			v := newView(contract)
+			v.unreachable, v.nodes = errors.New("no route to host"), map[string]corev1.Node{}
+			g.Expect(broken(v)).To(ConsistOf("control-plane/kubeconfig-works"))
+			s := &story{Checker: &Checker{}}
+			g.Expect(s.readRules()).To(Succeed())
+			v.judge(s.recordJudgement)
+			for _, rule := range []string{"infrastructure-machine/provider-id", "infrastructure-machinepool/provider-id-list", "control-plane/version"} {
+				g.Expect(s.results).To(HaveKeyWithValue(rule, And(HaveField("Status", conformance.NotRun), HaveField("Reason", ContainSubstring("no route to host")))))
+			}
+
+			// The rest is seen without Nodes.
+			set(v.machines[0].infra, "demo://m1", "spec.providerID")
+			v.machines[1].Spec.Version = "v1.35.0"
+			g.Expect(broken(v)).To(ConsistOf("control-plane/kubeconfig-works", "infrastructure-machine/provider-id", "infrastructure-machine/provider-id", "control-plane/version"))
+			set(v.machines[1].infra, nil, "spec.providerID")
+			g.Expect(broken(v)).To(ContainElement("infrastructure-machine/provider-id"))
+		})
+	}
+}
+
+// Nodes that could not be read were not replaced, and neither were they kept.
+func TestNodesOfAnUnreachableCluster(t *testing.T) {
+	for name, unreachable := range map[string]func(before, after *view) *view{
+		"before": func(before, _ *view) *view { return before },
+		"after":  func(_, after *view) *view { return after },
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			before, after := newView("v1beta2"), newView("v1beta2")
+			v := unreachable(before, after)
+			v.unreachable, v.nodes = errors.New("no route to host"), map[string]corev1.Node{}
+			g.Expect(sameCluster(before, after)).To(MatchError(errUnknown))
+			g.Expect(kept(before, after)).To(MatchError(errUnknown))
+			delete(after.owns, "DemoMachine-m0")
+			g.Expect(kept(before, after)).To(MatchError(HaveSuffix("replaced: DemoMachine m0")))
+			after.machines = after.machines[1:]
+			g.Expect(sameCluster(before, after)).To(MatchError(ContainSubstring("the Machines were")))
+		})
+	}
+}
+
+func TestDrainsThatCannotBeWatched(t *testing.T) {
+	const rule = "infrastructure-machinepool/machine-deletion"
+	for name, test := range map[string]struct {
+		mutate func(*view)
+		want   conformance.Status
+	}{
+		"they can":    {func(*view) {}, ""},
+		"unreachable": {func(v *view) { v.unreachable = errors.New("no route to host") }, conformance.NotRun},
+		"no Machines": {func(v *view) { v.machines = v.machines[:3] }, conformance.NotClaimed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			s := &story{Checker: &Checker{}, now: newView("v1beta2")}
+			g.Expect(s.readRules()).To(Succeed())
+			test.mutate(s.now)
+			g.Expect(s.undrainable(&s.now.pools[0])).To(Equal(test.want != ""))
+			if test.want != "" {
+				g.Expect(s.results).To(HaveKeyWithValue(rule, HaveField("Status", test.want)))
+			}
+		})
+	}
+}
+
+func TestUpgradeOfAnUnreachableCluster(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		s := newControlPlaneStory(t, interceptor.Funcs{
+			Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+				err := c.Patch(ctx, object, patch, options...)
+				one, ok := object.(*unstructured.Unstructured)
+				if err != nil || !ok {
+					return err
+				}
+				m := &clusterv1.Machine{}
+				err = c.Get(ctx, client.ObjectKey{Namespace: "live", Name: "m0"}, m)
+				m.Spec.Version = fields.Text(one, "spec.version")
+				err = errors.Join(err, c.Update(ctx, m))
+				m.Status.NodeRef.Name = "m0"
+				one.Object["status"] = map[string]any{"version": m.Spec.Version}
+				return errors.Join(err, c.Status().Update(ctx, m), c.Update(ctx, one))
+			},
+		}, map[string]any{"replicas": int64(1), "version": "v1.35.0"}, "m0")
+		s.UpgradeTo = testVersion
+		g.Expect(s.upgrade(t.Context())).To(Succeed())
+		g.Expect(s.results).To(HaveKeyWithValue("control-plane/upgrade", HaveField("Status", conformance.NotRun)))
+		g.Expect(s.results).To(HaveKeyWithValue("control-plane/status-version", HaveField("Status", conformance.Passed)))
+	})
 }
 
 func TestTheVersionThatClusterAPIUses(t *testing.T) {

@@ -4,6 +4,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -246,6 +247,9 @@ func copied(object *unstructured.Unstructured, created map[types.UID]types.UID) 
 func sameCluster(before, after *view) error {
 	if was, is := names(before.machines), names(after.machines); !slices.Equal(was, is) {
 		return fmt.Errorf("the Machines were %v before the move, and are %v", was, is)
+	}
+	if err := cmp.Or(before.unknownNodes(), after.unknownNodes()); err != nil {
+		return err
 	}
 	for name, node := range before.nodes {
 		if now, ok := after.nodes[name]; !ok || now.UID != node.UID {

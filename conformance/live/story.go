@@ -234,7 +234,7 @@ func (s *story) settle(ctx context.Context, wanted func(*view) error) error {
 			return err
 		}
 		s.now = v
-		return errors.Join(slices.DeleteFunc(v.judge(func(string, *object, error) {}), isNoProblem)...)
+		return problems(v.judge(func(string, *object, error) {})...)
 	})
 	s.now.judge(s.recordJudgement)
 	return nil
@@ -247,10 +247,6 @@ func (s *story) recordJudgement(rule string, o *object, problem error) {
 	} else {
 		s.record(rule, o.contract, o.GetKind(), problem)
 	}
-}
-
-func isNoProblem(err error) bool {
-	return err == nil || errors.Is(err, errNotClaimed) || errors.Is(err, errNotApplicable)
 }
 
 // judge applies all judgements, and returns what they say.

@@ -65,8 +65,7 @@ func (s *story) scalePool(ctx context.Context, p pool) error {
 	if err != nil {
 		return err
 	}
-	if len(s.now.machinesOf(&p)) == 0 {
-		s.missing("infrastructure-machinepool/machine-deletion", conformance.NotClaimed, "the pool has no Machines")
+	if s.undrainable(&p) {
 		err = s.resize(ctx, p, replicas)
 		record("infrastructure-machinepool/scale", err)
 		return err
@@ -78,6 +77,21 @@ func (s *story) scalePool(ctx context.Context, p pool) error {
 	}
 	record("infrastructure-machinepool/machine-deletion", drained)
 	return nil
+}
+
+// undrainable reports whether the drain of a pool's Nodes cannot be watched, and records why.
+func (s *story) undrainable(p *pool) bool {
+	const rule = "infrastructure-machinepool/machine-deletion"
+	unknown := s.now.unknownNodes()
+	switch {
+	case len(s.now.machinesOf(p)) == 0:
+		s.missing(rule, conformance.NotClaimed, "the pool has no Machines")
+	case unknown != nil:
+		s.missing(rule, conformance.NotRun, unknown.Error())
+	default:
+		return false
+	}
+	return true
 }
 
 func (s *story) resize(ctx context.Context, p pool, count int32) error {
