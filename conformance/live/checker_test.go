@@ -5,25 +5,15 @@ package live
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"errors"
-	"math/big"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -172,68 +162,4 @@ func TestTemplate(t *testing.T) {
 			g.Expect(objects[0].GetNamespace()).To(Equal("live"))
 		})
 	}
-}
-
-// newCertificate returns a certificate for a name that another one signed, or itself.
-func newCertificate(g *WithT, name string, end time.Time, parent *x509.Certificate, signer *ecdsa.PrivateKey) (*x509.Certificate, *ecdsa.PrivateKey) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	g.Expect(err).NotTo(HaveOccurred())
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, NotBefore: end.Add(-48 * time.Hour), NotAfter: end,
-		IsCA: parent == nil, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
-	}
-	if parent == nil {
-		parent, signer = template, key
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, parent, key.Public(), signer)
-	g.Expect(err).NotTo(HaveOccurred())
-	certificate, err := x509.ParseCertificate(der)
-	g.Expect(err).NotTo(HaveOccurred())
-	return certificate, key
-}
-
-func encode(g *WithT, certificate *x509.Certificate, key *ecdsa.PrivateKey) (cert, private []byte) {
-	der, err := x509.MarshalECPrivateKey(key)
-	g.Expect(err).NotTo(HaveOccurred())
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Raw}), pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der})
-}
-
-func TestExpiringKubeconfig(t *testing.T) {
-	g := NewWithT(t)
-	now := time.Now()
-	ca, caKey := newCertificate(g, "ca", now.AddDate(10, 0, 0), nil, nil)
-	user, userKey := newCertificate(g, "admin", now.AddDate(1, 0, 0), ca, caKey)
-	authority := corev1.Secret{Data: map[string][]byte{}}
-	authority.Data["tls.crt"], authority.Data["tls.key"] = encode(g, ca, caKey)
-	config := clientcmdapi.NewConfig()
-	config.CurrentContext = "x"
-	config.Contexts["x"] = &clientcmdapi.Context{Cluster: "x", AuthInfo: "x"}
-	config.Clusters["x"] = &clientcmdapi.Cluster{Server: "https://192.0.2.1:6443"}
-	certificate, private := encode(g, user, userKey)
-	config.AuthInfos["x"] = &clientcmdapi.AuthInfo{ClientCertificateData: certificate, ClientKeyData: private}
-	content, err := clientcmd.Write(*config)
-	g.Expect(err).NotTo(HaveOccurred())
-	secret := corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "kubeconfig"}, Data: map[string][]byte{"value": content}}
-	g.Expect(isValidFor(secret, now.Add(2*almostOver))).To(Succeed())
-
-	old, err := expiring(authority, secret, now)
-	g.Expect(err).NotTo(HaveOccurred())
-	secret.Data["value"] = old
-	g.Expect(isValidFor(secret, now.Add(2*almostOver))).To(MatchError(ContainSubstring("was not replaced")))
-	expiringSoon, err := clientCertificate(secret)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(expiringSoon.Subject.CommonName).To(Equal("admin"))
-	g.Expect(expiringSoon.CheckSignatureFrom(ca)).To(Succeed())
-
-	_, err = expiring(corev1.Secret{}, secret, now)
-	g.Expect(err).To(HaveOccurred())
-	other, otherKey := newCertificate(g, "server-ca", now.AddDate(10, 0, 0), nil, nil)
-	authority.Data["tls.crt"], authority.Data["tls.key"] = encode(g, other, otherKey)
-	_, err = expiring(authority, secret, now)
-	g.Expect(err).To(MatchError(ContainSubstring("another authority has signed the client certificate")))
-
-	_, err = expiring(corev1.Secret{}, secret, now)
-	g.Expect(err).To(MatchError(ContainSubstring("certificate authority")))
-	_, err = expiring(authority, corev1.Secret{}, now)
-	g.Expect(err).To(HaveOccurred())
 }

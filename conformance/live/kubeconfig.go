@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	// almostOver is how long the certificate is valid that the provider must replace.
+	// almostOver is how long the certificate that the provider must replace is valid at most.
 	almostOver = time.Hour
 	// rotation is how long the provider may take to notice it.
 	rotation = 3 * time.Minute
@@ -36,7 +36,8 @@ func (s *story) rotateKubeconfig(ctx context.Context) error {
 		return nil
 	}
 	secret := s.now.secrets[clusterName+"-kubeconfig"]
-	old, err := expiring(s.now.secrets[clusterName+"-ca"], secret, time.Now())
+	valid := secret.Data["value"]
+	old, end, err := expiring(s.now.secrets[clusterName+"-ca"], secret, time.Now())
 	s.missingIf(rule, err)
 	if len(old) == 0 {
 		return nil
@@ -55,13 +56,19 @@ func (s *story) rotateKubeconfig(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	s.onControlPlane(rule, until(ctx, rotation, func() error {
+	problem := until(ctx, rotation, func() error {
 		v, err := s.read(ctx)
 		if err != nil {
 			return err
 		}
-		return isValidFor(v.secrets[secret.Name], time.Now().Add(2*almostOver))
-	}))
+		return isValidAfter(v.secrets[secret.Name], end)
+	})
+	s.onControlPlane(rule, problem)
+	if problem != nil { // the later steps need a kubeconfig
+		if err := s.change(ctx, &secret, func() { secret.Data["value"] = valid }); err != nil {
+			return err
+		}
+	}
 	return s.settle(ctx, nil)
 }
 
@@ -72,10 +79,10 @@ func (s *story) missingIf(rule string, err error) {
 	}
 }
 
-// isValidFor returns an error if the client certificate of a kubeconfig expires before a time.
-func isValidFor(secret corev1.Secret, end time.Time) error {
+// isValidAfter returns an error unless the client certificate of a kubeconfig expires after a time.
+func isValidAfter(secret corev1.Secret, end time.Time) error {
 	certificate, err := clientCertificate(secret)
-	if err == nil && certificate.NotAfter.Before(end) {
+	if err == nil && !certificate.NotAfter.After(end) {
 		err = fmt.Errorf("the client certificate in the Secret %s expires at %s, and was not replaced", secret.Name, certificate.NotAfter.Format(time.RFC3339))
 	}
 	return err
@@ -93,42 +100,44 @@ func clientCertificate(secret corev1.Secret) (*x509.Certificate, error) {
 	return x509.ParseCertificate(block.Bytes)
 }
 
-// expiring returns the kubeconfig of a Secret with a client certificate for the same user that is
-// valid for an hour.
-func expiring(authority, secret corev1.Secret, now time.Time) ([]byte, error) {
+// expiring returns the kubeconfig of a Secret with a client certificate for the same user that expires
+// soon, and when that is: after a twelfth of the old one's life, and at most after an hour.
+func expiring(authority, secret corev1.Secret, now time.Time) (kubeconfig []byte, end time.Time, err error) {
 	certificate, err := clientCertificate(secret)
 	if err != nil {
-		return nil, err
+		return nil, end, err
 	}
 	pair, err := tls.X509KeyPair(authority.Data["tls.crt"], authority.Data["tls.key"])
 	if err != nil {
-		return nil, fmt.Errorf("the certificate authority in a Secret: %w", err)
+		return nil, end, fmt.Errorf("the certificate authority in a Secret: %w", err)
 	}
 	signer, ok := pair.PrivateKey.(crypto.Signer)
 	if !ok {
-		return nil, fmt.Errorf("the key of the certificate authority is a %T", pair.PrivateKey)
+		return nil, end, fmt.Errorf("the key of the certificate authority is a %T", pair.PrivateKey)
 	}
 	issuer, err := x509.ParseCertificate(pair.Certificate[0])
 	if err != nil {
-		return nil, err
+		return nil, end, err
 	}
 	if err := certificate.CheckSignatureFrom(issuer); err != nil {
-		return nil, fmt.Errorf("another authority has signed the client certificate than the one in a Secret: %w", err)
+		return nil, end, fmt.Errorf("another authority has signed the client certificate than the one in a Secret: %w", err)
 	}
+	end = now.Add(min(almostOver, certificate.NotAfter.Sub(certificate.NotBefore)/12)).Truncate(time.Second) // as certificates have it
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(now.UnixNano()), Subject: certificate.Subject, NotBefore: now.Add(-time.Minute), NotAfter: now.Add(almostOver),
+		SerialNumber: big.NewInt(now.UnixNano()), Subject: certificate.Subject, NotBefore: now.Add(-time.Minute), NotAfter: end,
 		KeyUsage: certificate.KeyUsage, ExtKeyUsage: certificate.ExtKeyUsage,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, issuer, certificate.PublicKey, signer)
 	if err != nil {
-		return nil, err
+		return nil, end, err
 	}
 	config, err := clientcmd.Load(secret.Data["value"])
 	if err != nil {
-		return nil, err
+		return nil, end, err
 	}
 	for _, user := range config.AuthInfos {
 		user.ClientCertificateData = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 	}
-	return clientcmd.Write(*config)
+	kubeconfig, err = clientcmd.Write(*config)
+	return kubeconfig, end, err
 }
