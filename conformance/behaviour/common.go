@@ -315,7 +315,7 @@ func (s *story) rebuilt(object, before *unstructured.Unstructured) error {
 		"spec.providerID", "spec.providerIDList", "spec.controlPlaneEndpoint", "status.failureDomains", "status.replicas", "status.selector",
 		"status.dataSecretName", "status.infrastructureMachineKind",
 	} {
-		if was, is := fields.Show(fields.At(before, path)), fields.Show(fields.At(object, path)); was != is {
+		if was, is := fields.ShowAt(before, path), fields.ShowAt(object, path); was != is {
 			errs = append(errs, fmt.Errorf("%s was %s, and is %s", path, was, is))
 		}
 	}

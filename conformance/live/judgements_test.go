@@ -6,6 +6,7 @@ package live
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -557,6 +558,28 @@ func TestComparisons(t *testing.T) {
 
 	set(after.controlPlane, int64(2), "status.replicas")
 	g.Expect(before.rebuilt(after.controlPlane)).To(MatchError(ContainSubstring("status.replicas of conformance was 3 before the move, and is 2")))
+}
+
+// A provider that fills a list map from a Go map has another order each time.
+func TestRebuiltListsHaveNoOrder(t *testing.T) {
+	g := NewWithT(t)
+	before, after := newView("v1beta2"), newView("v1beta2")
+	address := func(kind string) map[string]any { return map[string]any{"type": kind, "address": "192.0.2.10"} }
+	set(before.machines[0].infra, []any{address("InternalIP"), address("ExternalIP")}, "status.addresses")
+	set(after.machines[0].infra, []any{address("ExternalIP"), address("InternalIP")}, "status.addresses")
+	g.Expect(before.rebuilt(after.machines[0].infra)).To(Succeed())
+	slices.Reverse(fields.At(after.infra.Unstructured, "status.failureDomains").([]any))
+	g.Expect(before.rebuilt(after.infra)).To(Succeed())
+	slices.Reverse(fields.At(after.pools[0].infra.Unstructured, "spec.providerIDList").([]any))
+	g.Expect(before.rebuilt(after.pools[0].infra)).To(Succeed())
+	set(after.pools[0].infra, []any{"demo://m3"}, "spec.providerIDList")
+	g.Expect(before.rebuilt(after.pools[0].infra)).To(MatchError(ContainSubstring(
+		"spec.providerIDList of pool was - demo://m3 - demo://m4 before the move, and is - demo://m3")))
+
+	versions := []any{map[string]any{"version": "v1.35.0"}, map[string]any{"version": testVersion}}
+	set(before.controlPlane, versions, "status.versions")
+	set(after.controlPlane, []any{versions[1], versions[0]}, "status.versions")
+	g.Expect(before.rebuilt(after.controlPlane)).NotTo(Succeed(), "versions have an order")
 }
 
 func TestLabelled(t *testing.T) {

@@ -277,7 +277,7 @@ func (v *view) rebuilt(o *object) error {
 		}
 		var errs []error
 		for _, path := range restored {
-			if was, is := fields.Show(fields.At(old.Unstructured, path)), fields.Show(fields.At(o.Unstructured, path)); was != is {
+			if was, is := fields.ShowAt(old.Unstructured, path), fields.ShowAt(o.Unstructured, path); was != is {
 				errs = append(errs, fmt.Errorf("%s of %s was %s before the move, and is %s", path, o.GetName(), was, is))
 			}
 		}

@@ -103,6 +103,20 @@ func Show(value any) string {
 	return strings.Join(strings.Fields(string(content)), " ")
 }
 
+// unordered are lists whose order says nothing: a provider may fill them from a Go map.
+var unordered = []string{"spec.providerIDList", "status.failureDomains", "status.addresses"}
+
+// ShowAt writes what is at a dotted path for a comparison: the same text means the same content.
+func ShowAt(object *unstructured.Unstructured, path string) string {
+	value := At(object, path)
+	if list, ok := value.([]any); ok && slices.Contains(unordered, path) {
+		list = slices.Clone(list)
+		slices.SortFunc(list, func(a, b any) int { return strings.Compare(Show(a), Show(b)) })
+		value = list
+	}
+	return Show(value)
+}
+
 // Condition is the part of a condition that both shapes have.
 type Condition struct {
 	kind, status string

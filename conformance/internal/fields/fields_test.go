@@ -36,3 +36,17 @@ func TestConditions(t *testing.T) {
 		})
 	}
 }
+
+func TestShowAt(t *testing.T) {
+	g := NewWithT(t)
+	object := func(list ...any) *unstructured.Unstructured {
+		return &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"failureDomains": list, "versions": list}}}
+	}
+	a, b := map[string]any{"name": "a"}, map[string]any{"name": "b", "controlPlane": true}
+	one, other := object(b, a), object(a, b)
+	g.Expect(fields.ShowAt(one, "status.failureDomains")).To(Equal(fields.ShowAt(other, "status.failureDomains")))
+	g.Expect(fields.ShowAt(one, "status.versions")).NotTo(Equal(fields.ShowAt(other, "status.versions")))
+	g.Expect(one).To(Equal(object(b, a)), "the object stays as it is")
+	g.Expect(fields.ShowAt(object(a, a), "status.failureDomains")).NotTo(Equal(fields.ShowAt(object(a), "status.failureDomains")))
+	g.Expect(fields.ShowAt(one, "status.addresses")).To(Equal("not set"))
+}
