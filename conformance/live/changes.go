@@ -246,7 +246,7 @@ func (s *story) checkOrder(v *view) {
 
 // inOrder returns an error if a version comes before an older one, or is unreadable for Cluster API.
 func inOrder(list []any) error {
-	var versions []string
+	versions := make([]string, 0, len(list))
 	for _, entry := range list {
 		name, _ := fields.Get(entry, "version").(string)
 		versions = append(versions, name)

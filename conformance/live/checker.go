@@ -246,10 +246,23 @@ var (
 	errUnknown = errors.New("the Nodes of the cluster could not be read")
 )
 
-// isNoProblem reports whether an error says nothing against the provider.
-func isNoProblem(err error) bool {
-	return err == nil || errors.Is(err, errNotClaimed) || errors.Is(err, errNotApplicable) || errors.Is(err, errUnknown)
+// unjudged is what errors that say nothing against the provider mean for a rule.
+var unjudged = map[error]conformance.Status{
+	errNotClaimed: conformance.NotClaimed, errNotApplicable: conformance.NotApplicable, errUnknown: conformance.NotRun,
 }
+
+// excuse returns what an error means for a rule; empty if it says something against the provider.
+func excuse(problem error) conformance.Status {
+	for err, status := range unjudged {
+		if errors.Is(problem, err) {
+			return status
+		}
+	}
+	return ""
+}
+
+// isNoProblem reports whether an error says nothing against the provider.
+func isNoProblem(err error) bool { return err == nil || excuse(err) != "" }
 
 // problems joins those errors that say something against the provider.
 func problems(errs ...error) error { return errors.Join(slices.DeleteFunc(errs, isNoProblem)...) }
@@ -258,39 +271,35 @@ func problems(errs ...error) error { return errors.Join(slices.DeleteFunc(errs, 
 // held stays, even if there is nothing left that it is about. A rule that is about no kind belongs to no
 // version of the contract.
 func (c *Checker) record(id, contract, object string, problem error) {
-	rule, ok := c.rules[id]
-	if !ok || c.quiet {
+	if c.quiet || !c.covers(id, contract) {
+		return
+	}
+	status := excuse(problem)
+	if problem != nil && c.ended() {
+		status = conformance.Unfinished
+	}
+	if status != "" {
+		c.missing(id, status, problem.Error())
 		return
 	}
 	var versions []string
 	if contract != "" {
-		if !slices.Contains(rule.Versions, contract) || len(c.wanted) > 0 && !slices.Contains(c.wanted, contract) {
-			return
-		}
 		versions = []string{contract}
 	}
 	result := c.results[id]
-	judged := result != nil && slices.Contains([]conformance.Status{conformance.Failed, conformance.Passed, conformance.Unfinished}, result.Status)
-	switch {
-	case problem != nil && c.ended():
-		c.missing(id, conformance.Unfinished, problem.Error())
-		return
-	case errors.Is(problem, errNotClaimed):
-		c.missing(id, conformance.NotClaimed, problem.Error())
-		return
-	case errors.Is(problem, errNotApplicable):
-		c.missing(id, conformance.NotApplicable, problem.Error())
-		return
-	case errors.Is(problem, errUnknown):
-		c.missing(id, conformance.NotRun, problem.Error())
-		return
-	case !judged:
+	if result == nil || !slices.Contains([]conformance.Status{conformance.Failed, conformance.Passed, conformance.Unfinished}, result.Status) {
 		result = &conformance.Result{Rule: id, Level: conformance.Live, Status: conformance.Passed, Versions: versions}
 		c.results[id] = result
 	}
 	if problem != nil {
 		fail(result, conformance.Finding{Object: object, Versions: versions, Message: problem.Error()})
 	}
+}
+
+// covers reports whether a rule is checked in a version of its contract.
+func (c *Checker) covers(id, contract string) bool {
+	rule, ok := c.rules[id]
+	return ok && (contract == "" || slices.Contains(rule.Versions, contract) && (len(c.wanted) == 0 || slices.Contains(c.wanted, contract)))
 }
 
 // ended reports whether the user has interrupted the step that runs. What is wrong or missing then proves
