@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -119,7 +120,7 @@ func (s *story) remediate(ctx context.Context) error {
 		for _, kind := range kinds {
 			meta.RemoveStatusCondition(&unhealthy.Status.Conditions, kind)
 		}
-	}); client.IgnoreNotFound(err) != nil {
+	}); err != nil && !apierrors.IsNotFound(err) {
 		return err
 	}
 	return s.settle(ctx, nil)
