@@ -162,14 +162,17 @@ upstream: upstream-parts $(UPSTREAM)/specs.test $(TOOLS)/ginkgo ## Run Cluster A
 	$(TOOLS)/ginkgo run --procs=$(PROCS) -v --fail-on-empty --focus='$(FOCUS)' --timeout=$(UPSTREAM_TIMEOUT) --output-dir=$(UPSTREAM) --junit-report=junit.xml \
 		$(UPSTREAM)/specs.test -- -configuration=$(CURDIR)/test/upstream/config.yaml -bin=$(BIN) -artifacts=$(UPSTREAM)/artifacts $(ARGS)
 
-CONTRACT_REPORT = --name foo --version $(DEVELOPMENT) --url https://github.com/capfoo/cluster-api-provider-foo --contract-version v1beta1,v1beta2 \
+CONTRACT_REPORT = --name foo --version $(DEVELOPMENT) --url https://github.com/capfoo/cluster-api-provider-foo \
 	--strict --undated --reproduce 'make $@' -f yaml
+
+# Live, Cluster API uses the newest version only.
+BOTH_CONTRACTS = --contract-version v1beta1,v1beta2
 
 .PHONY: contract-report
 contract-report: prerequisites $(BIN)/kubernetes/$(KUBERNETES_VERSION)/kubernetes $(BIN)/manager $(BIN)/runtime-extension $(BIN)/manifests/.current $(BIN)/capi-conformance ## Check Foo with capi-conformance, which takes minutes, and write docs/contract and docs/contract.md
 	rm -rf $(BIN)/contract && go run ./hack/release --version $(DEVELOPMENT) --output $(BIN)/contract
-	$(BIN)/capi-conformance lint $(BIN)/contract $(CONTRACT_REPORT) -o docs/contract/lint.yaml
-	$(BIN)/capi-conformance test --config test/integration/conformance/conformance.yaml $(CONTRACT_REPORT) -o docs/contract/behaviour.yaml
+	$(BIN)/capi-conformance lint $(BIN)/contract $(BOTH_CONTRACTS) $(CONTRACT_REPORT) -o docs/contract/lint.yaml
+	$(BIN)/capi-conformance test --config test/integration/conformance/conformance.yaml $(BOTH_CONTRACTS) $(CONTRACT_REPORT) -o docs/contract/behaviour.yaml
 	@$(MAKE) --no-print-directory contract-page
 
 .PHONY: contract-live

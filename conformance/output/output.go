@@ -84,11 +84,11 @@ func summary(report *conformance.Report, counts map[conformance.Status]int) stri
 			parts = append(parts, fmt.Sprintf("%d %s", counts[status], status))
 		}
 	}
-	name := strings.TrimSpace(report.Implementation.Name + " " + report.Implementation.Version)
-	if name != "" {
-		name += ", "
+	about := strings.TrimSpace(report.Implementation.Name + " " + report.Implementation.Version)
+	if len(report.Contracts) > 0 { // a run that ends early judges nothing
+		about = strings.TrimPrefix(about+", contract "+strings.Join(report.Contracts, " and "), ", ")
 	}
-	return fmt.Sprintf("%scontract %s: %s", name, strings.Join(report.Contracts, " and "), strings.Join(parts, ", "))
+	return about + ": " + strings.Join(parts, ", ")
 }
 
 // YAML writes the report itself.
