@@ -314,6 +314,7 @@ func TestVersionsOfMachines(t *testing.T) {
 		{"v1.31.4", "v1.31.3", "v1.31.4", false},
 		{"v1.31.4", "v1.31.4", "v1.31.3", false},
 		{"v1.31.4+k3s2", "v1.31.4+k3s1", "v1.31.4+k3s1", false},
+		{"v1.31.4+k3s2", "v1.31.4+k3s2", "v1.31.4+k3s1", false},
 	} {
 		t.Run(test.spec+" "+test.machine+" "+test.kubelet, func(t *testing.T) {
 			v := newView("v1beta2")

@@ -19,11 +19,12 @@ func SameVersion(a, b string) bool {
 	return err == nil && otherErr == nil && one.Equals(other) && slices.Equal(one.Build, other.Build)
 }
 
-// SameRelease is like SameVersion, but ignores build metadata.
+// SameRelease is like SameVersion, but one of the texts may leave out the end of the build metadata.
 func SameRelease(a, b string) bool {
 	one, err := semver.ParseTolerant(a)
 	other, otherErr := semver.ParseTolerant(b)
-	return err == nil && otherErr == nil && one.Equals(other)
+	n := min(len(one.Build), len(other.Build))
+	return err == nil && otherErr == nil && one.Equals(other) && slices.Equal(one.Build[:n], other.Build[:n])
 }
 
 // CheckOrder returns an error if a version is unreadable or comes before an older one. As for Cluster API,
