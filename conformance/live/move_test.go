@@ -6,6 +6,10 @@ package live
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,8 +21,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -71,6 +78,104 @@ func newStory(t *testing.T, functions interceptor.Funcs) *story {
 	s.now, err = s.read(t.Context())
 	g.Expect(err).NotTo(HaveOccurred())
 	return s
+}
+
+// serveNodes serves a workload cluster with a Node, whose Nodes cannot be listed while failures is positive.
+func serveNodes(t *testing.T, failures *atomic.Int32) []byte {
+	t.Helper()
+	g := NewWithT(t)
+	answers := map[string]string{
+		"/api":          `{"kind": "APIVersions", "versions": ["v1"]}`,
+		"/apis":         `{"kind": "APIGroupList", "apiVersion": "v1", "groups": []}`,
+		"/api/v1":       `{"kind": "APIResourceList", "groupVersion": "v1", "resources": [{"name": "nodes", "kind": "Node", "verbs": ["list"]}]}`,
+		"/api/v1/nodes": `{"kind": "NodeList", "apiVersion": "v1", "items": [{"metadata": {"name": "m0", "uid": "node-m0"}}]}`,
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		if request.URL.Path == "/api/v1/nodes" && failures.Add(-1) >= 0 {
+			http.Error(w, "try again", http.StatusServiceUnavailable)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, answers[request.URL.Path]) // otherwise the client says so
+	}))
+	server.Config.SetKeepAlivesEnabled(false) // so that no goroutine of the client waits for the server
+	t.Cleanup(server.Close)
+	config := clientcmdapi.NewConfig()
+	config.CurrentContext = "demo"
+	config.Clusters["demo"], config.Contexts["demo"] = &clientcmdapi.Cluster{Server: server.URL}, &clientcmdapi.Context{Cluster: "demo"}
+	kubeconfig, err := clientcmd.Write(*config)
+	g.Expect(err).NotTo(HaveOccurred())
+	return kubeconfig
+}
+
+// useKubeconfig gives the story's cluster a kubeconfig that works.
+func (s *story) useKubeconfig(t *testing.T, kubeconfig []byte) {
+	t.Helper()
+	g := NewWithT(t)
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "live", Name: clusterName + "-kubeconfig", UID: "kubeconfig"}, Data: map[string][]byte{"value": kubeconfig}}
+	g.Expect(s.Client.Create(t.Context(), secret)).To(Succeed())
+	var err error
+	s.now, err = s.read(t.Context())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(s.now.unreachable).NotTo(HaveOccurred())
+}
+
+// What an upgrade keeps is compared with what was seen while nothing was recorded.
+func TestNodesAreSeenEvenIfNothingIsRecorded(t *testing.T) {
+	failures := &atomic.Int32{}
+	kubeconfig := serveNodes(t, failures)
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		s := newControlPlaneStory(t, interceptor.Funcs{}, map[string]any{})
+		s.useKubeconfig(t, kubeconfig)
+		failures.Store(3)
+		s.quiet = true
+		g.Expect(s.settle(t.Context(), nil)).To(Succeed())
+		g.Expect(s.now.unknownNodes()).To(Succeed())
+		g.Expect(s.results).To(BeEmpty())
+	})
+}
+
+// A run that never sees whether the Nodes were kept must fail, even if the control plane is not what is checked.
+func TestNodesAfterAMove(t *testing.T) {
+	for name, test := range map[string]struct {
+		providers   []string
+		failures    int32
+		move, works conformance.Status
+	}{
+		"seen":                          {nil, 0, conformance.Passed, conformance.Passed},
+		"seen late":                     {[]string{"infrastructure-demo"}, 5, conformance.Passed, conformance.NotApplicable},
+		"never seen":                    {nil, 1000, conformance.NotRun, conformance.Failed},
+		"never seen, because of others": {[]string{"infrastructure-demo"}, 1000, conformance.Unfinished, conformance.NotApplicable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			failures := &atomic.Int32{}
+			kubeconfig := serveNodes(t, failures)
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				conditions := newView("v1beta2").cluster.Status.Conditions
+				s := newControlPlaneStory(t, interceptor.Funcs{
+					Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
+						one, ok := object.(*unstructured.Unstructured)
+						if ok && one.GetUID() == "" { // it is moved
+							failures.Store(test.failures)
+							content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&clusterv1.ClusterStatus{Conditions: conditions})
+							g.Expect(err).NotTo(HaveOccurred())
+							content["initialization"] = map[string]any{"provisioned": true}
+							one.Object["status"] = content
+							one.SetUID(types.UID("moved-" + one.GetKind()))
+						}
+						return c.Create(ctx, object, options...)
+					},
+				}, map[string]any{})
+				s.useKubeconfig(t, kubeconfig)
+				s.Providers = test.providers
+				s.tell(t.Context(), []step{{"move", nil, (*story).move, false}})
+				g.Expect(s.results).To(HaveKeyWithValue("clusterctl/move", HaveField("Status", test.move)))
+				g.Expect(s.results).To(HaveKeyWithValue("control-plane/kubeconfig-works", HaveField("Status", test.works)))
+			})
+		})
+	}
 }
 
 // existing returns the objects of the story that exist.

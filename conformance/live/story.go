@@ -102,6 +102,20 @@ func (s *story) tell(ctx context.Context, steps []step) {
 			s.missing(id, conformance.NotApplicable, errNotApplicable.Error())
 		}
 	}
+	s.mindUnknown()
+}
+
+// mindUnknown leaves rules unfinished for which the Nodes were never seen, unless a broken rule fails the run for
+// that reason already.
+func (s *story) mindUnknown() {
+	if works := s.results["control-plane/kubeconfig-works"]; works != nil && works.Status == conformance.Failed {
+		return
+	}
+	for _, result := range s.results {
+		if result.Status == conformance.NotRun && strings.HasPrefix(result.Reason, errUnknown.Error()) {
+			result.Status = conformance.Unfinished
+		}
+	}
 }
 
 // notHere returns why this story cannot show whether a rule holds; empty if it can.
@@ -225,7 +239,7 @@ func (s *story) settle(ctx context.Context, wanted func(*view) error) error {
 		}
 		return err
 	})
-	if err != nil || s.quiet {
+	if err != nil {
 		return err
 	}
 	_ = until(ctx, soon, func() error {
@@ -234,9 +248,12 @@ func (s *story) settle(ctx context.Context, wanted func(*view) error) error {
 			return err
 		}
 		s.now = v
-		return problems(v.judge(func(string, *object, error) {})...)
+		if s.quiet {
+			return v.unreachable
+		}
+		return errors.Join(v.unreachable, problems(v.judge(func(string, *object, error) {})...))
 	})
-	s.now.judge(s.recordJudgement)
+	s.now.judge(s.recordJudgement) // unless it is quiet
 	return nil
 }
 
