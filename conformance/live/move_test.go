@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -297,6 +298,40 @@ func TestWhatNobodyHasDeletedYetIsNotJudged(t *testing.T) {
 		g.Expect(s.results).To(HaveKeyWithValue("control-plane/deletion", HaveField("Status", conformance.Failed)))
 		g.Expect(s.results).NotTo(HaveKey("infrastructure-cluster/deletion"))
 	})
+}
+
+// A control plane waits for its Machines, and these for what an infrastructure provider may never delete.
+func TestAControlPlaneWaitsForTheMachinesThatItHasDeleted(t *testing.T) {
+	for name, test := range map[string]struct {
+		deleted []string
+		want    []conformance.Status
+	}{
+		"all":  {[]string{"m0", "m1"}, nil},
+		"one":  {[]string{"m0"}, []conformance.Status{conformance.Failed}},
+		"none": {nil, []conformance.Status{conformance.Failed}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				s := newControlPlaneStory(t, interceptor.Funcs{}, map[string]any{}, "m0", "m1")
+				kind := clusterv1.GroupVersion.WithKind("Machine").GroupKind()
+				s.crds[kind] = s.crds[clusterv1.GroupVersion.WithKind("Cluster").GroupKind()]
+				for _, object := range []client.Object{s.now.cluster, s.now.controlPlane.Unstructured, &s.now.machines[0].Machine, &s.now.machines[1].Machine} {
+					one, _ := object.DeepCopyObject().(client.Object)
+					g.Expect(s.change(t.Context(), one, func() { one.SetFinalizers([]string{"demo.example.com/stays"}) })).To(Succeed())
+					if kind := one.GetObjectKind().GroupVersionKind().Kind; kind == demoControlPlane.Kind || slices.Contains(test.deleted, one.GetName()) {
+						g.Expect(s.Client.Delete(t.Context(), one)).To(Succeed())
+					}
+				}
+				g.Expect(s.delete(t.Context())).To(MatchError(ContainSubstring("the Cluster still exists")))
+				var got []conformance.Status
+				if result := s.results["control-plane/deletion"]; result != nil {
+					got = append(got, result.Status)
+				}
+				g.Expect(got).To(Equal(test.want))
+			})
+		})
+	}
 }
 
 func TestSecretsAndConfigMapsMoveAsWithClusterctl(t *testing.T) {

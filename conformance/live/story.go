@@ -371,7 +371,7 @@ func (s *story) delete(ctx context.Context) error {
 }
 
 // checkDeleted records which kinds have objects left. While there is the Cluster, Cluster API may not have
-// deleted all of them yet.
+// deleted all of them yet. A control plane is not to blame for Machines that it has deleted and that stay.
 func (s *story) checkDeleted(v *view) {
 	left := map[types.UID]*metav1.PartialObjectMetadata{}
 	for i := range v.namespaced {
@@ -387,11 +387,29 @@ func (s *story) checkDeleted(v *view) {
 			switch {
 			case one == nil:
 				s.record(role+"/deletion", o.contract, o.GetKind(), nil)
+			case role == "control-plane" && v.keepsMachines():
 			case cluster == nil || !one.DeletionTimestamp.IsZero():
 				s.record(role+"/deletion", o.contract, o.GetKind(), fmt.Errorf("%s still exists after its Cluster was deleted, with the finalizers %v", one.Name, one.Finalizers))
 			}
 		}
 	}
+}
+
+// keepsMachines reports whether Machines of the control plane are left, and all of them are being deleted.
+func (v *view) keepsMachines() bool {
+	left := false
+	for i := range v.namespaced {
+		one := &v.namespaced[i]
+		_, controlPlane := one.Labels[clusterv1.MachineControlPlaneLabel]
+		if !controlPlane || one.GroupVersionKind().GroupKind() != clusterv1.GroupVersion.WithKind("Machine").GroupKind() {
+			continue
+		}
+		if one.DeletionTimestamp.IsZero() {
+			return false
+		}
+		left = true
+	}
+	return left
 }
 
 // roles are the contracts of the kinds of providers.
