@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/version"
@@ -113,6 +114,7 @@ func title(releases map[string]string) string {
 // run runs clusterctl and returns what it prints. The error says what clusterctl said.
 func (r *Releases) run(ctx context.Context, arguments ...string) ([]byte, error) {
 	command := exec.CommandContext(ctx, r.Program, append(arguments, "--config="+r.Config)...)
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // the last step runs to its end after a Ctrl-C
 	var out, said bytes.Buffer
 	command.Stdout, command.Stderr = &out, &said
 	if err := command.Run(); err != nil {

@@ -65,6 +65,14 @@ func TestFlavors(t *testing.T) {
 	g.Expect(err).To(MatchError(ContainSubstring("clusterctl.yaml")))
 }
 
+// A Ctrl-C in a terminal is for all of its process group, and must not end a clean-up.
+func TestClusterctlHasAProcessGroupOfItsOwn(t *testing.T) {
+	g := NewWithT(t)
+	out, err := (&Releases{Program: "sh"}).run(t.Context(), "-c", "read -r pid name state parent group rest < /proc/$$/stat; echo $((group - $$))")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(out)).To(Equal("0\n"))
+}
+
 func newComponent(kind, condition string) component {
 	o := &unstructured.Unstructured{Object: map[string]any{"kind": kind, "metadata": map[string]any{"name": "demo"}}}
 	found := o.DeepCopy()
