@@ -178,6 +178,9 @@ func (c *Config) setDefaults() {
 	}
 }
 
+// prefixedVersion returns the version as Cluster API's webhooks leave it in Machines and Clusters.
+func (c *Config) prefixedVersion() string { return "v" + strings.TrimPrefix(c.KubernetesVersion, "v") }
+
 func (c *Config) validate() error {
 	var errs []error
 	if c.Parallel < 0 || c.Patience.Duration < 0 || c.Quiet.Duration < 0 {

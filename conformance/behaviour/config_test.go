@@ -43,3 +43,10 @@ func TestScenariosMustExist(t *testing.T) {
 	_, err := (&Checker{Config: config, Scenarios: []string{"*pause*", "life of a pool"}}).Check(t.Context(), nil)
 	g.Expect(err).To(MatchError(ContainSubstring(`no scenario of the configuration's kinds matches "life of a pool"`)))
 }
+
+func TestMachinesHaveVersionsWithAPrefix(t *testing.T) {
+	for _, version := range []string{"1.36.3", "v1.36.3"} {
+		s := &story{checker: &Checker{Config: &Config{KubernetesVersion: version}}}
+		NewWithT(t).Expect(s.newMachine("m0", nil, nil).Spec.Version).To(Equal("v1.36.3"), version)
+	}
+}

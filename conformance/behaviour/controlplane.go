@@ -76,7 +76,7 @@ func (s *story) checkFirstMachine(object *unstructured.Unstructured, machine *cl
 	s.check("machine-owner", problem)
 	s.check("infrastructure-ref", s.checkInfraRef(machine))
 	problem = nil
-	if version := s.checker.Config.KubernetesVersion; machine.Spec.Version != version {
+	if version := s.checker.Config.KubernetesVersion; !fields.SameVersion(machine.Spec.Version, version) {
 		problem = fmt.Errorf("spec.version is %q, and spec.version of its Machine is %q", version, machine.Spec.Version)
 	}
 	s.check("version", problem)

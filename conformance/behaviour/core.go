@@ -240,7 +240,7 @@ func (s *story) newMachine(name string, infra, bootstrap *unstructured.Unstructu
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: s.namespace, Name: name, Labels: map[string]string{clusterv1.ClusterNameLabel: s.namespace}, Finalizers: []string{clusterv1.MachineFinalizer},
 		},
-		Spec: clusterv1.MachineSpec{ClusterName: s.namespace, Version: s.checker.Config.KubernetesVersion},
+		Spec: clusterv1.MachineSpec{ClusterName: s.namespace, Version: s.checker.Config.prefixedVersion()},
 	}
 	if infra == nil {
 		infra = s.standIn(standInMachine)

@@ -286,12 +286,12 @@ func (e *extension) request(hook runtimecatalog.GroupVersionHook) (runtime.Objec
 	if err != nil {
 		return nil, err
 	}
+	version := e.checker.Config.prefixedVersion()
 	cluster := clusterv1.Cluster{
 		TypeMeta:   metav1.TypeMeta{APIVersion: clusterv1.GroupVersion.String(), Kind: "Cluster"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: e.namespace, Name: "conformance", UID: "5b5a8b2c-0000-4000-8000-000000000000"},
-		Spec:       clusterv1.ClusterSpec{Topology: clusterv1.Topology{ClassRef: clusterv1.ClusterClassRef{Name: "class"}, Version: e.checker.Config.KubernetesVersion}},
+		Spec:       clusterv1.ClusterSpec{Topology: clusterv1.Topology{ClassRef: clusterv1.ClusterClassRef{Name: "class"}, Version: version}},
 	}
-	version := e.checker.Config.KubernetesVersion
 	// Each kind of request takes what it has.
 	fields, err := json.Marshal(map[string]any{
 		"cluster": cluster, "kubernetesVersion": version, "fromKubernetesVersion": version, "toKubernetesVersion": version,

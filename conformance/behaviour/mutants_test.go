@@ -130,8 +130,13 @@ func reconciled(config *Config) []string {
 // outcomes runs the provider that violates a rule, and returns the rules by outcome.
 func outcomes(t *testing.T, environment *Environment, contract, rule string) map[conformance.Status][]string {
 	t.Helper()
+	return outcomesWith(t, environment, contract, rule, "")
+}
+
+func outcomesWith(t *testing.T, environment *Environment, contract, rule, kubernetesVersion string) map[conformance.Status][]string {
+	t.Helper()
 	g := NewWithT(t)
-	config := &Config{Kinds: kindsOf(rule), Contracts: []string{contract}, Parallel: 4}
+	config := &Config{Kinds: kindsOf(rule), Contracts: []string{contract}, Parallel: 4, KubernetesVersion: kubernetesVersion}
 	config.setDefaults()
 	g.Expect(config.validate()).To(Succeed())
 	checker := &Checker{
@@ -217,6 +222,13 @@ func TestInfrastructureWithAnotherEndpointPasses(t *testing.T) {
 	found := outcomes(t, startMutants(t), "v1beta2", string(InfraCluster)+"/"+patient)
 	g.Expect(found[conformance.Failed]).To(BeEmpty())
 	g.Expect(found[conformance.Passed]).To(ContainElement(waitsForEndpoint))
+}
+
+func TestControlPlaneWithAVersionWithoutAPrefixPasses(t *testing.T) {
+	g := NewWithT(t)
+	found := outcomesWith(t, startMutants(t), "v1beta2", string(ControlPlane)+"/"+obedient, "1.36.3")
+	g.Expect(found[conformance.Failed]).To(BeEmpty())
+	g.Expect(found[conformance.Passed]).To(ContainElements("control-plane/version", "control-plane/version-prefix", "control-plane/status-version"))
 }
 
 // forgetful is a client that cannot read paused objects.
