@@ -65,10 +65,11 @@ func (s *story) callHooks(ctx context.Context) error {
 	}
 	held, err := s.liveWithTopology(ctx)
 	after, countErr := s.countCalls(ctx)
-	if countErr == nil && (err == nil || held != nil) {
-		s.record(hooksRun, "", "", errors.Join(held, uncalled(handlers, after.since(before), held != nil)))
+	if err != nil || countErr != nil {
+		return errors.Join(held, err, countErr)
 	}
-	return errors.Join(err, countErr)
+	s.record(hooksRun, "", "", errors.Join(held, uncalled(handlers, after.since(before), held != nil)))
+	return nil
 }
 
 // handler is a handler of a lifecycle hook.
