@@ -78,8 +78,12 @@ func variablesOf(types ...FileType) releaseCheck {
 	})
 }
 
+// eachFile applies a check to the files of the types. A management cluster has objects, and no files.
 func eachFile(types []FileType, check func(*File) []subject) releaseCheck {
 	return func(r *Release) []subject {
+		if r.Cluster {
+			return nil
+		}
 		var subjects []subject
 		for _, file := range r.Files {
 			if slices.Contains(types, file.Type) {
@@ -100,6 +104,9 @@ func (r *Release) components() []Object {
 }
 
 func checkDuplicates(r *Release) []subject {
+	if r.Cluster { // it cannot have any
+		return nil
+	}
 	var subjects []subject
 	seen := map[string]bool{}
 	for _, object := range r.components() {

@@ -68,7 +68,7 @@ var judgeable = map[string]func(crdScope) bool{
 		return s.crd.labelled() && series != nil && slices.Contains(conformance.Versions, series.Contract)
 	},
 	"template":       func(s crdScope) bool { return !s.crd.ofPool() },
-	"templateFields": func(s crdScope) bool { return s.release.kindOf(s.crd) != nil },
+	"templateFields": func(s crdScope) bool { _, ok := s.kind(); return ok },
 }
 
 func checkScope(s crdScope) []string {
@@ -271,8 +271,17 @@ func (r *Release) kindOf(template *CRD) *CRD {
 	return r.find(template.Spec.Group, strings.TrimSuffix(template.kind(), "Template"))
 }
 
+// kind returns a template's kind in the same version of the contract, if it has that version.
+func (s crdScope) kind() (crdScope, bool) {
+	crd := s.release.kindOf(s.crd)
+	if crd == nil {
+		return crdScope{}, false
+	}
+	return s.release.in(crd, s.contract)
+}
+
 func checkTemplateFields(s crdScope) []string {
-	scope, ok := s.release.in(s.release.kindOf(s.crd), s.contract)
+	scope, ok := s.kind()
 	if !ok {
 		return nil
 	}

@@ -417,6 +417,9 @@ func TestLoadCluster(t *testing.T) {
 	g.Expect(outcomes(results)).To(And(
 		HaveKeyWithValue("clusterctl/service-account", conformance.NotApplicable),
 		HaveKeyWithValue("clusterctl/certificate-mount", conformance.NotApplicable),
+		HaveKeyWithValue("clusterctl/yaml", conformance.NotApplicable),
+		HaveKeyWithValue("clusterctl/variables-syntax", conformance.NotApplicable),
+		HaveKeyWithValue("clusterctl/duplicates", conformance.NotApplicable),
 		HaveKeyWithValue("infrastructure-machine/contract-metadata", conformance.NotApplicable),
 		HaveKeyWithValue("clusterctl/webhook-service", conformance.Passed),
 	))
@@ -487,6 +490,23 @@ func TestARuleThatCannotBeCheckedDoesNotPass(t *testing.T) {
 				g.Expect(outcomes(report.Results)).To(HaveKeyWithValue(rule, status))
 			}
 		})
+	}
+}
+
+// A template whose kind has no label of the same contract has nothing to be compared with.
+func TestTemplateOfAKindWithoutItsContract(t *testing.T) {
+	g := NewWithT(t)
+	data, err := os.ReadFile(filepath.Join(base, release, components))
+	g.Expect(err).NotTo(HaveOccurred())
+	before, kind, found := strings.Cut(string(data), "name: demomachines.infrastructure.demo.example.com\n")
+	g.Expect(found).To(BeTrue())
+	text := before + "name: demomachines.infrastructure.demo.example.com\n" + strings.Replace(kind, ", cluster.x-k8s.io/v1beta2: v1beta2}", "}", 1)
+	releases, err := lint.Load(strings.NewReader(text), "-")
+	g.Expect(err).NotTo(HaveOccurred())
+	for version, want := range map[string]conformance.Status{"v1beta1": conformance.Passed, "v1beta2": conformance.NotApplicable} {
+		results, err := (&lint.Linter{Releases: releases}).Check(t.Context(), []string{version})
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(outcomes(results)).To(HaveKeyWithValue("infrastructure-machine/template-fields", want), version)
 	}
 }
 
