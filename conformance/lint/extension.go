@@ -103,9 +103,9 @@ func extensionService(r *Release, config Object) (service *Object, name string) 
 	return r.object("Service", namespace, name), namespace + "/" + name
 }
 
-// checkExtensionServices looks for Services unless the release has none, as when only the configuration is checked.
+// checkExtensionServices looks for Services, unless only the configuration is checked.
 func checkExtensionServices(r *Release) []subject {
-	if len(r.objects("Service")) == 0 {
+	if len(r.objects("Service")) == 0 && !r.installable() {
 		return nil
 	}
 	return eachClaiming(hasField("service"), func(r *Release, config Object) []string {

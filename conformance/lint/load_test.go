@@ -467,6 +467,10 @@ func TestARuleThatCannotBeCheckedDoesNotPass(t *testing.T) {
 			func(document string) bool { return strings.Contains(document, "kind: ExtensionConfig\n") },
 			map[string]conformance.Status{"runtime-extension/service": conformance.NotApplicable, "runtime-extension/service-port": conformance.Passed},
 		},
+		"components without a Service": {
+			func(document string) bool { return !strings.Contains(document, "kind: Service\n") },
+			map[string]conformance.Status{"runtime-extension/service": conformance.Failed, "clusterctl/webhook-service": conformance.Failed},
+		},
 		"an extension with a Service": {
 			func(document string) bool { return !strings.Contains(document, "  name: remote\n") },
 			map[string]conformance.Status{"runtime-extension/url": conformance.NotClaimed, "runtime-extension/service": conformance.Passed, "runtime-extension/ca-secret": conformance.Passed},
