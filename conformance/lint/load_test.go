@@ -326,6 +326,35 @@ func TestSamplesOfACloneAreNoTemplates(t *testing.T) {
 	g.Expect(releases[0].Files).To(HaveExactElements(HaveField("Type", lint.Template)), "the user named the file")
 }
 
+// What a user adds to a cluster is no provider, and the Cluster beside it no template.
+func TestClusterBesideAnAddOnIsNoTemplate(t *testing.T) {
+	const addOn = "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: cni, namespace: kube-system}\n---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: cni, namespace: kube-system}\n"
+	const crd = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: demos}\nspec: {group: GROUP}\n"
+	const labelled = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: demo, labels: {cluster.x-k8s.io/provider: infrastructure-demo}}\n"
+	for name, test := range map[string]struct {
+		file, content string
+		template      bool
+	}{
+		"an add-on":                 {"cni.yaml", addOn, false},
+		"named as components":       {"components.yaml", addOn, true},
+		"an add-on with kinds":      {"cni.yaml", addOn + "---\n" + strings.ReplaceAll(crd, "GROUP", "cni.example.com"), false},
+		"kinds":                     {"crds.yaml", strings.ReplaceAll(crd, "GROUP", "infrastructure.demo.example.com"), true},
+		"the label of the provider": {"demo.yaml", labelled, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			dir := t.TempDir()
+			for path, content := range map[string]string{test.file: test.content, "cluster.yaml": "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: demo}\n"} {
+				g.Expect(os.WriteFile(filepath.Join(dir, path), []byte(content), 0o600)).To(Succeed())
+			}
+			releases, err := lint.Load(nil, dir)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(releases).To(HaveLen(1))
+			g.Expect(slices.ContainsFunc(releases[0].Files, func(f *lint.File) bool { return f.Type == lint.Template })).To(Equal(test.template))
+		})
+	}
+}
+
 // A release whose folder is named as in a repository keeps a template with a wrong name, to say so.
 func TestWronglyNamedTemplatesOfARepository(t *testing.T) {
 	g := NewWithT(t)

@@ -155,12 +155,20 @@ func (r *Release) dropExamples() {
 // mayHaveTemplates reports whether a Cluster in the release may be a template with a wrong name. clusterctl reads
 // templates only of infrastructure providers, and from where their components are.
 func (r *Release) mayHaveTemplates() bool {
-	components := r.of(Components)
+	components := slices.DeleteFunc(r.of(Components), func(f *File) bool { return !f.ofProvider() })
 	if len(components) == 0 {
 		return r.Repository || !r.Folder
 	}
 	return providerType(r.provider()) == "infrastructure-" || slices.ContainsFunc(components, func(f *File) bool {
 		return strings.Contains(f.base(), "infrastructure") || !strings.HasSuffix(f.base(), "-components.yaml")
+	})
+}
+
+// ofProvider reports whether components are those of a provider, and not an add-on for clusters, such as a CNI plugin.
+func (f *File) ofProvider() bool {
+	return f.typeOfName() == Components || f.base() == "components.yaml" || slices.ContainsFunc(f.Objects, func(o Object) bool {
+		kind := o.GetKind() == "CustomResourceDefinition" && strings.HasPrefix(o.string("spec", "group"), "infrastructure.")
+		return kind || o.GetLabels()["cluster.x-k8s.io/provider"] != ""
 	})
 }
 
