@@ -208,18 +208,21 @@ func (v *view) poolOf(o *object) *pool {
 }
 
 func listsProviderIDs(v *view, o *object) error {
+	references := v.poolOf(o).Status.NodeRefs
+	got := fields.Texts(o.Unstructured, "spec.providerIDList")
+	slices.Sort(got)
+	if len(got) != len(references) || len(slices.Compact(slices.Clone(got))) != len(got) {
+		return fmt.Errorf("spec.providerIDList is %v, and the MachinePool has %d Nodes", got, len(references))
+	}
 	if err := v.unknownNodes(); err != nil {
 		return err
 	}
-	references := v.poolOf(o).Status.NodeRefs
 	want := make([]string, 0, len(references))
 	for _, reference := range references {
 		want = append(want, v.nodes[reference.Name].Spec.ProviderID)
 	}
-	got := fields.Texts(o.Unstructured, "spec.providerIDList")
-	slices.Sort(got)
 	slices.Sort(want)
-	if !slices.Equal(got, want) || len(slices.Compact(want)) != len(got) {
+	if !slices.Equal(got, want) {
 		return fmt.Errorf("spec.providerIDList is %v, and the Nodes have %v", got, want)
 	}
 	return nil

@@ -450,6 +450,10 @@ func TestUnreachableCluster(t *testing.T) {
 			g.Expect(broken(v)).To(ConsistOf("control-plane/kubeconfig-works", "infrastructure-machine/provider-id", "infrastructure-machine/provider-id", "control-plane/version"))
 			set(v.machines[1].infra, nil, "spec.providerID")
 			g.Expect(broken(v)).To(ContainElement("infrastructure-machine/provider-id"))
+			for _, ids := range [][]any{{"demo://m3", "demo://m3"}, {"demo://m3"}, nil} {
+				set(v.pools[0].infra, ids, "spec.providerIDList")
+				g.Expect(broken(v)).To(ContainElement("infrastructure-machinepool/provider-id-list"))
+			}
 		})
 	}
 }
