@@ -88,7 +88,10 @@ func summary(report *conformance.Report, counts map[conformance.Status]int) stri
 	if len(report.Contracts) > 0 { // a run that ends early judges nothing
 		about = strings.TrimPrefix(about+", contract "+strings.Join(report.Contracts, " and "), ", ")
 	}
-	return about + ": " + strings.Join(parts, ", ")
+	if about != "" {
+		about += ": "
+	}
+	return about + strings.Join(parts, ", ")
 }
 
 // YAML writes the report itself.

@@ -72,6 +72,14 @@ func TestUnfinished(t *testing.T) {
 	NewWithT(t).Expect(ended.Broken()).To(HaveLen(2))
 }
 
+// A run that ends early may know neither the provider nor a version of the contracts.
+func TestSummaryAboutNothing(t *testing.T) {
+	g := NewWithT(t)
+	var out bytes.Buffer
+	g.Expect(output.Text(&out, &conformance.Report{Results: []conformance.Result{{Rule: "infrastructure-cluster/deletion", Status: conformance.NotRun}}})).To(Succeed())
+	g.Expect(out.String()).To(Equal("1 notRun\n"))
+}
+
 func TestYAML(t *testing.T) {
 	g := NewWithT(t)
 	read := &conformance.Report{}
