@@ -50,14 +50,14 @@ func lifeOfControlPlane(s *story) error {
 		s.check("machine-label", err)
 		return err
 	}
-	machines, err := s.machines()
+	machine, err := s.firstMachine()
 	if err != nil {
 		return err
 	}
-	s.checkFirstMachine(object, &machines[0])
+	s.checkFirstMachine(object, machine)
 	s.checkSecrets()
 	s.checkTemplateOwner()
-	return errors.Join(s.checkReplicas(object, &machines[0]), s.checkControlPlaneConditions(object))
+	return errors.Join(s.checkReplicas(object, machine), s.checkControlPlaneConditions(object))
 }
 
 // checkFirstMachine checks how the provider made a Machine.

@@ -7,7 +7,10 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 )
 
@@ -25,4 +28,16 @@ func TestReportedVersions(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A Machine may go between two looks.
+func TestFirstMachine(t *testing.T) {
+	g := NewWithT(t)
+	scheme := runtime.NewScheme()
+	g.Expect(clusterv1.AddToScheme(scheme)).To(Succeed())
+	s := &story{Client: fake.NewClientBuilder().WithScheme(scheme).Build(), ctx: t.Context(), namespace: "demo"}
+	_, err := s.firstMachine()
+	g.Expect(err).To(MatchError("it has created no Machine"))
+	g.Expect(s.Create(t.Context(), &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: "m0"}})).To(Succeed())
+	g.Expect(s.firstMachine()).To(HaveField("Name", "m0"))
 }

@@ -285,6 +285,20 @@ func (s *story) machines() ([]clusterv1.Machine, error) {
 	return list.Items, err
 }
 
+var errNoMachine = errors.New("it has created no Machine")
+
+// firstMachine returns a Machine of the control plane. The last one may have gone since somebody looked.
+func (s *story) firstMachine() (*clusterv1.Machine, error) {
+	machines, err := s.machines()
+	if err == nil && len(machines) == 0 {
+		err = errNoMachine
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &machines[0], nil
+}
+
 // names joins the names of Machines for a message.
 func names(machines []clusterv1.Machine) string {
 	all := make([]string, 0, len(machines))

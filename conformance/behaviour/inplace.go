@@ -62,11 +62,10 @@ func changesInPlace(s *story) error {
 	if err := s.settle(); err != nil {
 		return err
 	}
-	machines, err := s.machines()
+	machine, err := s.firstMachine()
 	if err != nil {
 		return err
 	}
-	machine := machines[0].DeepCopy()
 	if err := s.change(object, func() { s.changeMachineTemplate(object) }); err != nil {
 		return err
 	}
@@ -231,11 +230,10 @@ func unhealthyMachine(s *story) error {
 	if err := s.settle(); err != nil {
 		return err
 	}
-	machines, err := s.machines()
+	machine, err := s.firstMachine()
 	if err != nil {
 		return err
 	}
-	machine := machines[0].DeepCopy()
 	if err := s.changeStatus(machine, func() {
 		for _, kind := range []string{clusterv1.MachineHealthCheckSucceededCondition, clusterv1.MachineOwnerRemediatedCondition} {
 			meta.SetStatusCondition(&machine.Status.Conditions, metav1.Condition{Type: kind, Status: metav1.ConditionFalse, Reason: "Conformance"})

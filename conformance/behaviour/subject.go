@@ -58,7 +58,7 @@ func (s *story) undone(object *unstructured.Unstructured) (undone, err error) {
 	}
 	machines, err := s.machines()
 	if err == nil && len(machines) == 0 {
-		undone = errors.New("it has created no Machine")
+		undone = errNoMachine
 	}
 	return undone, err
 }

@@ -39,9 +39,9 @@ func versionWithoutPrefix(s *story) error {
 		if err := s.acted(object); err != nil {
 			return err
 		}
-		machines, err := s.machines()
-		if err == nil && !strings.HasPrefix(machines[0].Spec.Version, "v") {
-			err = fmt.Errorf("spec.version of its Machine is %q, want the prefix v", machines[0].Spec.Version)
+		machine, err := s.firstMachine()
+		if err == nil && !strings.HasPrefix(machine.Spec.Version, "v") {
+			err = fmt.Errorf("spec.version of its Machine is %q, want the prefix v", machine.Spec.Version)
 		}
 		return err
 	}))
