@@ -73,7 +73,7 @@ func (c Config) deleteCluster(ctx context.Context, management *rest.Config, say 
 		}
 		// Another command may create a cluster of the same name at once.
 		if all.cluster.Name == "" || all.cluster.UID != uid {
-			if err := c.exclusively(watching, say.out, func() error { return c.clearAway(watching, live) }); err != nil && watching.Err() == nil {
+			if err := c.clearAway(watching, live, say.out); err != nil {
 				return err
 			}
 			say.done("cluster " + c.ClusterName + " is deleted")
@@ -99,15 +99,18 @@ func (c Config) beginDeletion(ctx context.Context, live client.Client) (types.UI
 }
 
 // clearAway removes what is left of a cluster after its Cluster, unless there is a new one.
-func (c Config) clearAway(ctx context.Context, live client.Client) error {
-	if live.Get(ctx, c.key(), &clusterv1.Cluster{}) == nil {
+func (c Config) clearAway(ctx context.Context, live client.Client, out io.Writer) error {
+	err := c.exclusively(ctx, out, func() error {
+		if live.Get(ctx, c.key(), &clusterv1.Cluster{}) == nil {
+			return nil
+		}
+		_, _ = c.deleteRest(ctx, live) // another command may already remove the management cluster
+		return os.RemoveAll(c.workloadKubeconfig())
+	})
+	if ctx.Err() != nil { // the management cluster has stopped, or the user does not want to wait
 		return nil
 	}
-	if err := os.RemoveAll(c.workloadKubeconfig()); err != nil {
-		return err
-	}
-	_, _ = c.deleteRest(ctx, live) // another command may already remove the management cluster
-	return nil
+	return err
 }
 
 // deleteRest deletes the objects of a cluster without its Cluster, and reports whether there were any. A

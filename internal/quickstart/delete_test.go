@@ -31,7 +31,7 @@ func TestDeletionSparesANewCluster(t *testing.T) {
 	g.Expect(os.WriteFile(kubeconfig, nil, 0o600)).To(Succeed())
 	var left infrav1.FooClusterList
 	look := func() {
-		g.Expect(f.config.clearAway(ctx, live)).To(Succeed())
+		g.Expect(f.config.clearAway(ctx, live, io.Discard)).To(Succeed())
 		g.Expect(live.List(ctx, &left)).To(Succeed())
 	}
 	look()
