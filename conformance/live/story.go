@@ -395,22 +395,5 @@ func (s *story) checkDeleted(v *view) {
 	}
 }
 
-// keepsMachines reports whether Machines of the control plane are left, and all of them are being deleted.
-func (v *view) keepsMachines() bool {
-	left := false
-	for i := range v.namespaced {
-		one := &v.namespaced[i]
-		_, controlPlane := one.Labels[clusterv1.MachineControlPlaneLabel]
-		if !controlPlane || one.GroupVersionKind().GroupKind() != clusterv1.GroupVersion.WithKind("Machine").GroupKind() {
-			continue
-		}
-		if one.DeletionTimestamp.IsZero() {
-			return false
-		}
-		left = true
-	}
-	return left
-}
-
 // roles are the contracts of the kinds of providers.
 var roles = []string{"control-plane", "infrastructure-cluster", "infrastructure-machine", "infrastructure-machinepool", "bootstrap"}

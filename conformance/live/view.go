@@ -75,6 +75,23 @@ func (v *view) controlPlanes() []machine {
 	return slices.DeleteFunc(slices.Clone(v.machines), func(m machine) bool { return !m.controlPlane() })
 }
 
+// keepsMachines reports whether Machines of the control plane are left, and all of them are being deleted.
+func (v *view) keepsMachines() bool {
+	left := false
+	for i := range v.namespaced {
+		one := &v.namespaced[i]
+		_, controlPlane := one.Labels[clusterv1.MachineControlPlaneLabel]
+		if !controlPlane || one.GroupVersionKind().GroupKind() != clusterv1.GroupVersion.WithKind("Machine").GroupKind() {
+			continue
+		}
+		if one.DeletionTimestamp.IsZero() {
+			return false
+		}
+		left = true
+	}
+	return left
+}
+
 // objects returns the objects of a provider with a role.
 func (v *view) objects(role string) []*object {
 	var all []*object
