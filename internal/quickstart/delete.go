@@ -107,7 +107,7 @@ func (c Config) clearAway(ctx context.Context, live client.Client, out io.Writer
 		_, _ = c.deleteRest(ctx, live) // another command may already remove the management cluster
 		return os.RemoveAll(c.workloadKubeconfig())
 	})
-	if ctx.Err() != nil { // the management cluster has stopped, or the user does not want to wait
+	if errors.Is(err, context.Cause(ctx)) { // the management cluster has stopped, or the user does not want to wait
 		return nil
 	}
 	return err
