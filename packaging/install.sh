@@ -173,11 +173,10 @@ install_release() {
 	new=$lib/.new
 	rm -rf "$new"
 	mkdir "$new"
-	tar -xzf "$archive" -C "$new" --strip-components=1 --numeric-owner ||
-		{
-			rm -rf "$new"
-			fail "cannot unpack $archive: solve that and repeat, or remove what is there with --uninstall"
-		}
+	if ! tar -xzf "$archive" -C "$new" --strip-components=1 --numeric-owner; then
+		rm -rf "$new"
+		fail "cannot unpack $archive: solve that and repeat, or remove what is there with --uninstall"
+	fi
 	sed -i "s#/usr/lib/foo#$lib#g" "$new/foocloud.service"
 	"$new/nodes.sh" "$new" "$lib"
 	# Each file is replaced at once.

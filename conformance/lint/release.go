@@ -164,7 +164,7 @@ func (r *Release) mayHaveTemplates() bool {
 	})
 }
 
-// ofProvider reports whether components are those of a provider, and not an add-on for clusters, such as a CNI plugin.
+// ofProvider reports whether the components belong to a provider rather than to an add-on, such as a CNI plugin.
 func (f *File) ofProvider() bool {
 	return f.typeOfName() == Components || f.base() == "components.yaml" || slices.ContainsFunc(f.Objects, func(o Object) bool {
 		kind := o.GetKind() == "CustomResourceDefinition" && strings.HasPrefix(o.string("spec", "group"), "infrastructure.")

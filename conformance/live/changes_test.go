@@ -63,21 +63,27 @@ func TestScalingUpAloneDoesNotPass(t *testing.T) {
 	})
 }
 
+// afterPatch makes a client that does more when the control plane is patched.
+func afterPatch(more func(context.Context, client.Client, *unstructured.Unstructured) error) interceptor.Funcs {
+	return interceptor.Funcs{
+		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+			err := c.Patch(ctx, object, patch, options...)
+			if one, ok := object.(*unstructured.Unstructured); err == nil && ok {
+				return more(ctx, c, one)
+			}
+			return err
+		},
+	}
+}
+
 // spec.version is optional, and the API server drops a field that the kind does not have.
 func TestControlPlaneWithoutAVersion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		s := newControlPlaneStory(t, interceptor.Funcs{
-			Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
-				err := c.Patch(ctx, object, patch, options...)
-				one, ok := object.(*unstructured.Unstructured)
-				if err != nil || !ok {
-					return err
-				}
-				unstructured.RemoveNestedField(one.Object, "spec", "version")
-				return c.Update(ctx, one)
-			},
-		}, map[string]any{"replicas": int64(1)})
+		s := newControlPlaneStory(t, afterPatch(func(ctx context.Context, c client.Client, one *unstructured.Unstructured) error {
+			unstructured.RemoveNestedField(one.Object, "spec", "version")
+			return c.Update(ctx, one)
+		}), map[string]any{"replicas": int64(1)})
 		s.UpgradeTo = testVersion
 		start := time.Now()
 		g.Expect(s.upgrade(t.Context())).To(Succeed())

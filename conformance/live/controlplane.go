@@ -37,7 +37,7 @@ func hasVersion(v *view, o *object) error {
 	var unknown error
 	for _, m := range v.controlPlanes() {
 		kubelet, hasNode := v.nodes[m.Status.NodeRef.Name].Status.NodeInfo.KubeletVersion, v.hasNode(&m)
-		// A kubelet may leave out the end of the build: that of k0s v1.31.4+k0s.0 says v1.31.4+k0s.
+		// A kubelet may leave out the end of the build metadata: the one of k0s v1.31.4+k0s.0 is v1.31.4+k0s.
 		other := hasNode && v.unreachable == nil && !fields.SameRelease(kubelet, want)
 		if other || !fields.SameVersion(m.Spec.Version, want) {
 			return fmt.Errorf("spec.version is %s, the Machine %s has %q, and its Node runs %q", want, m.Name, m.Spec.Version, kubelet)

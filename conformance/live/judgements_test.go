@@ -505,22 +505,15 @@ func TestDrainsThatCannotBeWatched(t *testing.T) {
 func TestUpgradeOfAnUnreachableCluster(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		s := newControlPlaneStory(t, interceptor.Funcs{
-			Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
-				err := c.Patch(ctx, object, patch, options...)
-				one, ok := object.(*unstructured.Unstructured)
-				if err != nil || !ok {
-					return err
-				}
-				m := &clusterv1.Machine{}
-				err = c.Get(ctx, client.ObjectKey{Namespace: "live", Name: "m0"}, m)
-				m.Spec.Version = fields.Text(one, "spec.version")
-				err = errors.Join(err, c.Update(ctx, m))
-				m.Status.NodeRef.Name = "m0"
-				one.Object["status"] = map[string]any{"version": m.Spec.Version}
-				return errors.Join(err, c.Status().Update(ctx, m), c.Update(ctx, one))
-			},
-		}, map[string]any{"replicas": int64(1), "version": "v1.35.0"}, "m0")
+		s := newControlPlaneStory(t, afterPatch(func(ctx context.Context, c client.Client, one *unstructured.Unstructured) error {
+			m := &clusterv1.Machine{}
+			err := c.Get(ctx, client.ObjectKey{Namespace: "live", Name: "m0"}, m)
+			m.Spec.Version = fields.Text(one, "spec.version")
+			err = errors.Join(err, c.Update(ctx, m))
+			m.Status.NodeRef.Name = "m0"
+			one.Object["status"] = map[string]any{"version": m.Spec.Version}
+			return errors.Join(err, c.Status().Update(ctx, m), c.Update(ctx, one))
+		}), map[string]any{"replicas": int64(1), "version": "v1.35.0"}, "m0")
 		s.UpgradeTo = testVersion
 		g.Expect(s.upgrade(t.Context())).To(Succeed())
 		g.Expect(s.results).To(HaveKeyWithValue("control-plane/upgrade", HaveField("Status", conformance.NotRun)))

@@ -101,7 +101,7 @@ type Task interface {
 }
 
 // Repeated is a task that runs again while the tasks after it wait, even if its outcome was final. If
-// it is then not done, the timeouts of the tasks after it count anew.
+// it is no longer done, the timeouts of the tasks after it start again.
 type Repeated interface {
 	Task
 	// Repeats marks the task.

@@ -291,7 +291,7 @@ func (s *state) keepConsoles() {
 // leftAfterFailure lists what removeAllButLogs keeps.
 var leftAfterFailure = []string{marker, marker + unfinished, lockFile, logFolder, pidFolder, backgroundLog}
 
-// content returns what is in the state folder, without what mkfs and fsck make in that of a disk.
+// content lists the state folder without lost+found, which each disk with ext4 has.
 func (c Config) content() ([]os.DirEntry, error) {
 	entries, err := os.ReadDir(c.StateDir)
 	return slices.DeleteFunc(entries, func(entry os.DirEntry) bool { return entry.Name() == "lost+found" }), err
