@@ -23,10 +23,10 @@ TESTS ?=
 RESUME ?= true
 VERSION ?=
 REGISTRY ?=
-# A release has images for these architectures, and node images for these Kubernetes versions:
-# $(KUBERNETES_VERSIONS) is all of them, and the list may be empty.
+# A release has images for these architectures, and node images for these Kubernetes versions, if
+# any.
 ARCHITECTURES ?= amd64 arm64
-NODE_VERSIONS ?= $(KUBERNETES_VERSION)
+NODE_VERSIONS ?= $(KUBERNETES_VERSIONS)
 
 BIN := $(CURDIR)/bin
 NATIVE := $(shell go env GOHOSTARCH)

@@ -27,9 +27,8 @@ var small = map[string]string{
 	"cmd/runtime-extension/main.go":            "package main\n\nfunc main() { println(2.5) }\n",
 	"node/agent/go.mod":                        "module example.com/small/agent\n\ngo 1.26.0\n",
 	"node/agent/main.go":                       "package main\n\nfunc main() { println(3.5) }\n",
-	"node/kubernetes/go.mod": "module example.com/small/node\n\ngo 1.26.0\n\n" +
-		"require (\n\tk8s.io/kubernetes v1.36.3\n\tgo.etcd.io/etcd/server/v3 v3.6.8\n\tgo.etcd.io/etcd/etcdctl/v3 v3.6.8\n)\n\n" +
-		"replace (\n\tk8s.io/kubernetes => ./fake\n\tgo.etcd.io/etcd/server/v3 => ./etcd\n\tgo.etcd.io/etcd/etcdctl/v3 => ./etcdctl\n)\n",
+	"node/kubernetes/go.mod":                   smallNode("v1.36.3"),
+	"node/kubernetes/v1.35.mod":                smallNode("v1.35.4"),
 	"node/kubernetes/main.go":                  "package main\n\nimport _ \"k8s.io/kubernetes\"\n\nfunc main() { println(4.5) }\n",
 	"node/kubernetes/fake/go.mod":              "module k8s.io/kubernetes\n\ngo 1.26.0\n",
 	"node/kubernetes/fake/fake.go":             "package kubernetes\n",
@@ -60,6 +59,13 @@ var small = map[string]string{
 	"hack/tools/fake/cmd/clusterctl/main.go":                "package main\n\nfunc main() { println(18.5) }\n",
 }
 
+// smallNode returns the module file of a Kubernetes version.
+func smallNode(kubernetes string) string {
+	return "module example.com/small/node\n\ngo 1.26.0\n\n" +
+		"require (\n\tk8s.io/kubernetes " + kubernetes + "\n\tgo.etcd.io/etcd/server/v3 v3.6.8\n\tgo.etcd.io/etcd/etcdctl/v3 v3.6.8\n)\n\n" +
+		"replace (\n\tk8s.io/kubernetes => ./fake\n\tgo.etcd.io/etcd/server/v3 => ./etcd\n\tgo.etcd.io/etcd/etcdctl/v3 => ./etcdctl\n)\n"
+}
+
 // required returns a module file that has a module replaced by the folder fake.
 func required(module, version string) string {
 	return fmt.Sprintf("module example.com/small\n\ngo 1.26.0\n\nrequire %[1]s %[2]s\n\nreplace %[1]s => ./fake\n", module, version)
@@ -79,6 +85,7 @@ func TestProgramsAreReproducible(t *testing.T) {
 	second := buildSmall(t, clone, "GOFLAGS=-buildvcs=true -tags=other", "GOAMD64=v3")
 	for _, name := range []string{
 		"manager", "runtime-extension", "etcd-snapshot", "capi-conformance", "foonode", "kubernetes/v1.36.3/kubernetes", "kubernetes/v1.36.3/etcd", "kubernetes/v1.36.3/kubectl",
+		"kubernetes/v1.35.4/kubernetes", "kubernetes/v1.35.4/etcd", "kubernetes/v1.35.4/kubectl",
 		"foo", "foocloud", "tools/core", "tools/kubeadm-bootstrap", "tools/kubeadm-control-plane", "tools/clusterctl", "runtime/containerd", "runtime/coredns/v1.14.2/coredns", "runtime/flannel/v0.28.10/flanneld",
 	} {
 		g.Expect(first).To(HaveKey(name))
@@ -108,7 +115,7 @@ func smallSources(t *testing.T) string {
 func buildSmall(t *testing.T, folder string, settings ...string) map[string][sha256.Size]byte {
 	t.Helper()
 	// The test itself may run in make.
-	execute(t, folder, "env", append(settings, "MAKEFLAGS=", "make", "programs-amd64", "VERSION="+version, "NODE_VERSIONS="+kubernetesVersion)...)
+	execute(t, folder, "env", append(settings, "MAKEFLAGS=", "make", "programs-amd64", "VERSION="+version)...)
 	g := NewWithT(t)
 	sums := map[string][sha256.Size]byte{}
 	for path, content := range contents(g, filepath.Join(folder, "bin/programs/amd64")) {
