@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/annotations"
@@ -170,8 +171,21 @@ func obstacle(cluster *clusterv1.Cluster, installing []extensionv1.HookJob) stri
 		return "waiting for the hook AfterControlPlaneInitialized, which Cluster API calls once for a Cluster with a topology, " +
 			"or for the next upgrade, while the setting addons of the ExtensionConfig is Enabled"
 	default:
-		return ""
+		return resting(installing)
 	}
+}
+
+// resting returns why jobs do nothing. It is empty if one of them does something.
+func resting(jobs []extensionv1.HookJob) string {
+	var message string
+	for i := range jobs {
+		condition := meta.FindStatusCondition(jobs[i].Status.Conditions, extensionv1.HookJobCompletedCondition)
+		if condition == nil || condition.Reason != extensionv1.HookJobRestingReason {
+			return ""
+		}
+		message = fmt.Sprintf("HookJob %s: %s", jobs[i].Name, condition.Message)
+	}
+	return message
 }
 
 // again requests another attempt of a completed job. A job that is not completed applies the

@@ -27,8 +27,8 @@ import (
 )
 
 // startControllers starts the controllers that do jobs and that have add-ons updated, until the end
-// of the test.
-func startControllers(ctx context.Context) {
+// of the test. It returns their cache.
+func startControllers(ctx context.Context) client.Reader {
 	GinkgoHelper()
 	registration := &runtimev1.ExtensionConfig{
 		ObjectMeta: metav1.ObjectMeta{Name: "addons"},
@@ -55,6 +55,22 @@ func startControllers(ctx context.Context) {
 		stop()
 		Eventually(ended).Should(Receive(BeNil()))
 	})
+	return mgr.GetCache()
+}
+
+// configure changes the setting addons, and waits until the controllers know it.
+func configure(ctx context.Context, cached client.Reader, addons string) {
+	GinkgoHelper()
+	registration := &runtimev1.ExtensionConfig{}
+	Expect(management.Client.Get(ctx, client.ObjectKey{Name: "addons"}, registration)).To(Succeed())
+	patch := client.MergeFrom(registration.DeepCopy())
+	registration.Spec.Settings["addons"] = addons
+	Expect(management.Client.Patch(ctx, registration, patch)).To(Succeed())
+	Eventually(func() (map[string]string, error) {
+		known := &runtimev1.ExtensionConfig{}
+		err := cached.Get(ctx, client.ObjectKeyFromObject(registration), known)
+		return known.Spec.Settings, err
+	}).Should(HaveKeyWithValue("addons", addons))
 }
 
 // job creates the job of a hook for the Cluster.
@@ -96,13 +112,18 @@ func (w world) patch(ctx context.Context, edit func(*clusterv1.Cluster)) {
 var _ = Describe("The controllers", Serial, func() {
 	It("apply what has changed, and say why not if they do not", func(ctx SpecContext) {
 		w := newWorld(ctx)
-		startControllers(ctx)
+		cached := startControllers(ctx)
 		entry := func(name string) func() extensionv1.AddonCluster {
 			return func() extensionv1.AddonCluster { return w.entry(ctx, name) }
 		}
 		addon := w.addon(ctx, "cni", 0, "", in("one", "1 {{ .Cluster.metadata.labels.cni }}"))
 		Eventually(entry("cni")).Should(HaveField("Message", HavePrefix("waiting for the hook AfterControlPlaneInitialized")))
+
+		By("calling the hook while the setting is off")
+		configure(ctx, cached, "Disabled")
 		key := w.job(ctx, hooks.AfterControlPlaneInitialized)
+		Eventually(entry("cni")).Should(HaveField("Message", "HookJob "+key.Name+": nothing is done: the settings do not ask for it"))
+		configure(ctx, cached, "Enabled")
 		Eventually(completed(ctx, key, 1)).Should(Succeed())
 		Expect(w.value(ctx, "one")).To(Equal("1 calico"))
 

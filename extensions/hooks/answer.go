@@ -68,7 +68,9 @@ func (h Hooks) decide(ctx context.Context, call call) decision {
 	if err != nil {
 		return refused(err.Error())
 	}
-	if len(h.tasks.wanted(call.hook, settings)) == 0 {
+	// Cluster API calls AfterControlPlaneInitialized only once. Its job does nothing until the settings
+	// ask for it.
+	if len(h.tasks.wanted(call.hook, settings)) == 0 && call.hook != AfterControlPlaneInitialized {
 		return decision{}
 	}
 	known, err := h.jobs.request(ctx, call)

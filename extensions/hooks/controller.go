@@ -231,9 +231,9 @@ func (w *worker) run(ctx context.Context, known *extensionv1.HookJob, cluster *c
 		return Outcome{}, err
 	}
 	if len(w.tasks.wanted(spec.Hook, settings)) == 0 {
-		// The hook no longer blocks. But Cluster API may not call it again, so the work must
-		// still be done if the settings ask for it again.
-		return *restBecause("the settings no longer ask for it"), nil
+		// The hook does not block. But Cluster API may not call it again, so the work must
+		// still be done once the settings ask for it.
+		return *restBecause("the settings do not ask for it"), nil
 	}
 	log := ctrl.LoggerFrom(ctx).WithValues("Cluster", klog.KObj(cluster), "hook", spec.Hook)
 	outcome, err := w.tasks.run(ctrl.LoggerInto(ctx, log), Job{

@@ -265,6 +265,39 @@ func TestARepeatedTaskRunsAgainButKeepsItsTime(t *testing.T) {
 	g.Expect(times).To(Equal([]int64{2000, 2000, 5000}))
 }
 
+// Cluster API calls AfterControlPlaneInitialized only once, even if the settings ask for nothing then.
+func TestSettingsThatAskForNothing(t *testing.T) {
+	for _, hook := range Names() {
+		t.Run(hook, func(t *testing.T) {
+			g := NewWithT(t)
+			ctx := context.Background()
+			task, config := &recorder{}, registration("foo", map[string]string{"smokeChecks": disabled})
+			called := cluster.DeepCopy()
+			live := management(g, called, config)
+			tasks := Tasks{hook: {task}}
+			decided := New(live, live, tasks).decide(ctx, call{cluster: called, hook: hook, settings: config.Spec.Settings})
+			g.Expect(decided.failure).To(BeFalse())
+			jobs := &extensionv1.HookJobList{}
+			g.Expect(live.List(ctx, jobs)).To(Succeed())
+			if hook != AfterControlPlaneInitialized {
+				g.Expect(decided).To(BeZero())
+				g.Expect(jobs.Items).To(BeEmpty())
+				return
+			}
+			g.Expect(jobs.Items).To(HaveLen(1))
+			doing := newWorker(live, live, tasks)
+			reconcileJob(g, doing, &jobs.Items[0])
+			g.Expect(task.jobs).To(BeEmpty())
+
+			config.Spec.Settings["smokeChecks"] = enabled
+			g.Expect(live.Update(ctx, config)).To(Succeed())
+			g.Expect(doing.ofConfig(ctx, config)).To(HaveLen(1))
+			reconcileJob(g, doing, &jobs.Items[0])
+			g.Expect(task.jobs).To(HaveLen(1))
+		})
+	}
+}
+
 // Cluster API calls AfterControlPlaneInitialized only once.
 func TestAJobIsDoneOnceTheSettingsAskForItAgain(t *testing.T) {
 	g := NewWithT(t)
@@ -274,7 +307,7 @@ func TestAJobIsDoneOnceTheSettingsAskForItAgain(t *testing.T) {
 	doing := newWorker(live, live, Tasks{BeforeControlPlaneUpgrade: {task}})
 	reconcileJob(g, doing, made)
 	g.Expect(live.Get(ctx, client.ObjectKeyFromObject(made), made)).To(Succeed())
-	g.Expect(messageOf(made)).To(Equal("nothing is done: the settings no longer ask for it"))
+	g.Expect(messageOf(made)).To(Equal("nothing is done: the settings do not ask for it"))
 	g.Expect(made.IsCompleted()).To(BeFalse())
 
 	g.Expect(live.Get(ctx, client.ObjectKeyFromObject(config), config)).To(Succeed())

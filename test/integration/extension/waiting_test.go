@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
 	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -76,9 +77,19 @@ var _ = Describe("The settings of the ExtensionConfig", Serial, func() {
 	It("apply to waiting jobs as soon as they change", func(ctx SpecContext) {
 		cluster := held(ctx, "off", hook)
 		register(ctx, map[string]string{"smokeChecks": "Disabled"})
-		Eventually(progress(ctx, cluster.Namespace)).Should(Equal("nothing is done: the settings no longer ask for it"))
+		Eventually(progress(ctx, cluster.Namespace)).Should(Equal("nothing is done: the settings do not ask for it"))
 		jobs.release(cluster.Name)
 		Consistently(func() map[string]int { return jobs.done(cluster.Name) }).Should(BeEmpty(), "it is done although the settings no longer ask for it")
+		register(ctx, on)
+		Eventually(progress(ctx, cluster.Namespace)).Should(Equal("completed: done"), "although the hook is not called again")
+	})
+
+	It("apply to a hook that was called while they asked for nothing", func(ctx SpecContext) {
+		off := map[string]string{"smokeChecks": "Disabled"}
+		register(ctx, off)
+		cluster := newCluster(ctx, newNamespace(ctx), "called-while-off")
+		Expect(newCaller().call(ctx, replicas[0], hook, requests(cluster, off)[hook]).Status).To(Equal(runtimehooksv1.ResponseStatusSuccess))
+		Eventually(progress(ctx, cluster.Namespace)).Should(Equal("nothing is done: the settings do not ask for it"))
 		register(ctx, on)
 		Eventually(progress(ctx, cluster.Namespace)).Should(Equal("completed: done"), "although the hook is not called again")
 	})
