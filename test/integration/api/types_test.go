@@ -150,7 +150,7 @@ var contracts = []string{"FooControlPlaneSpec.replicas", "AllowedNamespaces.sele
 
 func TestGoTypesFollowTheConventions(t *testing.T) {
 	for _, group := range []string{"controlplane", "infrastructure"} {
-		found := members(t, filepath.Join(group, "v1beta2"))
+		found := members(t, filepath.Join("..", "..", "..", "api", group, "v1beta2"))
 		NewWithT(t).Expect(len(found)).To(BeNumerically(">", 20))
 		for _, one := range found {
 			if problem := one.problem(); problem != "" && !slices.Contains(contracts, one.owner+"."+one.tag[0]) {

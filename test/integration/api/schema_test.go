@@ -1,6 +1,12 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package api checks that schemas and Go types of all kinds follow the conventions of Kubernetes and
+// Cluster API, that every field is documented, and that the CRDs are small enough for kubectl apply.
+//
+// Limits: the rules are the ones that Cluster API selects from kube-api-linter, as far as schemas
+// and Go files show them. v1beta1 follows the earlier types of Cluster API, which break most of
+// these rules, so only some apply to it.
 package api_test
 
 import (
@@ -31,7 +37,7 @@ type field struct {
 func crds(t *testing.T) map[string]*apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	g := NewWithT(t)
-	paths, err := filepath.Glob(filepath.Join("..", "config", "crd", "*", "bases", "*.yaml"))
+	paths, err := filepath.Glob(filepath.Join("..", "..", "..", "config", "crd", "*", "bases", "*.yaml"))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(paths).NotTo(BeEmpty())
 	result := map[string]*apiextensionsv1.CustomResourceDefinition{}
