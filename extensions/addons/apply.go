@@ -25,10 +25,10 @@ import (
 )
 
 const (
-	// AddonLabel marks objects in workload clusters. Its value is the name of the add-on.
-	AddonLabel = "foo.cluster.x-k8s.io/addon"
-	// FieldOwner is the field manager for objects in workload clusters.
-	FieldOwner = client.FieldOwner("foo-addons")
+	// addonLabel marks objects in workload clusters. Its value is the name of the add-on.
+	addonLabel = "foo.cluster.x-k8s.io/addon"
+	// fieldOwner is the field manager for objects in workload clusters.
+	fieldOwner = client.FieldOwner("foo-addons")
 	// maxReason is how many bytes of an API server's message are shown.
 	maxReason = 300
 )
@@ -91,8 +91,8 @@ func applyObject(ctx context.Context, to client.Client, addon string, object *un
 		object.SetNamespace(metav1.NamespaceDefault)
 	}
 	// Labels that are not a map stay as they are, and the API server refuses them.
-	_ = unstructured.SetNestedField(object.Object, addon, "metadata", "labels", AddonLabel)
-	return to.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), FieldOwner, client.ForceOwnership)
+	_ = unstructured.SetNestedField(object.Object, addon, "metadata", "labels", addonLabel)
+	return to.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), fieldOwner, client.ForceOwnership)
 }
 
 // readiness returns whether an object is ready, by the rules that kubectl wait and Helm use.

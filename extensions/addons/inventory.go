@@ -69,9 +69,9 @@ func (i *inventory) change(ctx context.Context, to client.Client, addon string, 
 		slices.Sort(lines)
 		i.stored.Data[addon] = strings.Join(lines, "")
 	}
-	write := func() error { return to.Update(ctx, i.stored, FieldOwner) }
+	write := func() error { return to.Update(ctx, i.stored, fieldOwner) }
 	if i.stored.ResourceVersion == "" {
-		write = func() error { return to.Create(ctx, i.stored, FieldOwner) }
+		write = func() error { return to.Create(ctx, i.stored, fieldOwner) }
 	}
 	if err := write(); err != nil {
 		return fmt.Errorf("writing the inventory: %w", err)
@@ -105,7 +105,7 @@ func pruneOne(ctx context.Context, from client.Client, addon string, one identit
 	}
 	object := &metav1.PartialObjectMetadata{}
 	object.SetGroupVersionKind(mapping.GroupVersionKind)
-	if err := from.Get(ctx, key, object); err != nil || object.Labels[AddonLabel] != addon || applied.Has(object.UID) {
+	if err := from.Get(ctx, key, object); err != nil || object.Labels[addonLabel] != addon || applied.Has(object.UID) {
 		return client.IgnoreNotFound(err)
 	}
 	err = from.Delete(ctx, object, client.Preconditions{UID: &object.UID}, client.PropagationPolicy(metav1.DeletePropagationBackground))

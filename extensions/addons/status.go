@@ -51,7 +51,7 @@ func record(ctx context.Context, to client.Client, addon *extensionv1.Addon, ent
 		if equality.Semantic.DeepEqual(changed.Status, known.Status) {
 			return nil
 		}
-		err := to.Status().Patch(ctx, changed, client.MergeFromWithOptions(known, client.MergeFromWithOptimisticLock{}), FieldOwner)
+		err := to.Status().Patch(ctx, changed, client.MergeFromWithOptions(known, client.MergeFromWithOptimisticLock{}), fieldOwner)
 		if apierrors.IsConflict(err) {
 			// The jobs of other Clusters write it too.
 			if err := to.Get(ctx, client.ObjectKeyFromObject(addon), known); err != nil {

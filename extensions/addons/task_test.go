@@ -194,7 +194,7 @@ var _ = Describe("Add-ons", func() {
 
 		found := &appsv1.Deployment{}
 		Expect(workload.Client.Get(ctx, client.ObjectKey{Namespace: "default", Name: w.namespace}, found)).To(Succeed())
-		Expect(found.Labels).To(Equal(map[string]string{AddonLabel: "cni"}))
+		Expect(found.Labels).To(Equal(map[string]string{addonLabel: "cni"}))
 		found.Status = appsv1.DeploymentStatus{
 			ObservedGeneration: found.Generation, Replicas: 1, UpdatedReplicas: 1, ReadyReplicas: 1, AvailableReplicas: 1,
 			Conditions: []appsv1.DeploymentCondition{
@@ -243,7 +243,7 @@ var _ = Describe("Add-ons", func() {
 		found := &corev1.ConfigMap{}
 		Expect(workload.Client.Get(ctx, client.ObjectKey{Namespace: w.namespace, Name: "one"}, found)).To(Succeed())
 		Expect(found.Data).To(Equal(map[string]string{"value": "wanted", "other": "kept"}))
-		Expect(found.ManagedFields).To(ContainElement(HaveField("Manager", string(FieldOwner))))
+		Expect(found.ManagedFields).To(ContainElement(HaveField("Manager", string(fieldOwner))))
 	})
 
 	It("lose what they no longer contain, once everything else is ready", func(ctx SpecContext) {
@@ -254,7 +254,7 @@ var _ = Describe("Add-ons", func() {
 		Expect(w.run(ctx, task, "").Message).To(Equal("add-ons are not applied yet: other: document 1 is not an object"))
 		taken := &corev1.ConfigMap{}
 		Expect(workload.Client.Get(ctx, client.ObjectKey{Namespace: w.namespace, Name: "taken"}, taken)).To(Succeed())
-		delete(taken.Labels, AddonLabel)
+		delete(taken.Labels, addonLabel)
 		Expect(workload.Client.Update(ctx, taken)).To(Succeed())
 
 		w.change(ctx, addon, func(spec *extensionv1.AddonSpec) { spec.Variants[0].Template = in("kept", "2") })

@@ -205,10 +205,10 @@ func skewAllowed(seen observation, job hooks.Job) []string {
 	})
 }
 
-// AcknowledgedAPIsAnnotation on a Cluster lists removed APIs, separated by commas and each in the form
+// acknowledgedAPIsAnnotation on a Cluster lists removed APIs, separated by commas and each in the form
 // resource.version.group, that nothing uses any more. An API server remembers requests until it
 // restarts, so nobody else can know. Users set and remove it.
-const AcknowledgedAPIsAnnotation = "foo.cluster.x-k8s.io/acknowledged-apis"
+const acknowledgedAPIsAnnotation = "foo.cluster.x-k8s.io/acknowledged-apis"
 
 // noRemovedAPIs finds APIs in use that the upgrade removes, except those that users acknowledged.
 func noRemovedAPIs(seen observation, job hooks.Job) []string {
@@ -217,7 +217,7 @@ func noRemovedAPIs(seen observation, job hooks.Job) []string {
 		return nil
 	}
 	target := planned[len(planned)-1]
-	acknowledged := strings.Split(strings.ReplaceAll(job.Cluster.Annotations[AcknowledgedAPIsAnnotation], " ", ""), ",")
+	acknowledged := strings.Split(strings.ReplaceAll(job.Cluster.Annotations[acknowledgedAPIsAnnotation], " ", ""), ",")
 	var found []string
 	for _, api := range seen.deprecated {
 		removed, err := semver.ParseTolerant(api.removed)
@@ -227,7 +227,7 @@ func noRemovedAPIs(seen observation, job hooks.Job) []string {
 		name := strings.TrimSuffix(strings.Join([]string{api.resource, api.version, api.group}, "."), ".")
 		if !slices.Contains(acknowledged, name) {
 			found = append(found, fmt.Sprintf("%s were requested since the API server started, but v%s removes them; once nothing uses them, name them in the annotation %s of the Cluster",
-				name, api.removed, AcknowledgedAPIsAnnotation))
+				name, api.removed, acknowledgedAPIsAnnotation))
 		}
 	}
 	return found

@@ -108,7 +108,7 @@ func TestAcknowledgedAPIsDoNotHoldAnUpgrade(t *testing.T) {
 		given string
 		left  int
 	}{{"", 2}, {"ipaddresses.v1beta1.networking.k8s.io", 1}, {" cs.v2, ipaddresses.v1beta1.networking.k8s.io ", 0}, {"ipaddresses", 2}} {
-		job.Cluster.Annotations = map[string]string{AcknowledgedAPIsAnnotation: test.given}
+		job.Cluster.Annotations = map[string]string{acknowledgedAPIsAnnotation: test.given}
 		g.Expect(noRemovedAPIs(seen, job)).To(HaveLen(test.left), test.given)
 	}
 }

@@ -65,7 +65,7 @@ var _ = Describe("Before an upgrade", func() {
 				"once nothing uses them, name them in the annotation foo.cluster.x-k8s.io/acknowledged-apis of the Cluster"))
 
 		job.Cluster = cluster()
-		job.Cluster.Annotations = map[string]string{checks.AcknowledgedAPIsAnnotation: "ipaddresses.v1beta1.networking.k8s.io"}
+		job.Cluster.Annotations = map[string]string{"foo.cluster.x-k8s.io/acknowledged-apis": "ipaddresses.v1beta1.networking.k8s.io"}
 		Expect(task.Run(ctx, job)).To(HaveField("Done", true), "the API server itself remembers it until it restarts")
 	})
 

@@ -21,10 +21,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/conversion"
 )
 
-// SpokeDataAnnotation holds, on a hub object, what was given in the spec of v1beta1 and does not
+// spokeDataAnnotation holds, on a hub object, what was given in the spec of v1beta1 and does not
 // fit into the hub, such as a namespace in a reference or a fraction of a second. It is used only
 // as long as nobody has changed the spec.
-const SpokeDataAnnotation = "cluster.x-k8s.io/conversion-data-v1beta1"
+const spokeDataAnnotation = "cluster.x-k8s.io/conversion-data-v1beta1"
 
 // object is a pointer to the type of a kind.
 type object[T any] interface {
@@ -103,7 +103,7 @@ func (k kind[H, S, PH, PS]) restoreHub(written PH) error {
 // keepSpoke annotates the hub with what it cannot hold from the spoke's spec.
 func (k kind[H, S, PH, PS]) keepSpoke(given PS, hub PH) error {
 	annotations := hub.GetAnnotations()
-	delete(annotations, SpokeDataAnnotation)
+	delete(annotations, spokeDataAnnotation)
 	made := new(S)
 	if err := k.down(hub, made, nil); err != nil {
 		return fmt.Errorf("converting back: %w", err)
@@ -115,7 +115,7 @@ func (k kind[H, S, PH, PS]) keepSpoke(given PS, hub PH) error {
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
-	annotations[SpokeDataAnnotation] = string(data)
+	annotations[spokeDataAnnotation] = string(data)
 	hub.SetAnnotations(annotations)
 	return nil
 }
@@ -139,7 +139,7 @@ func (k kind[H, S, PH, PS]) restoreSpoke(spoke PS) error {
 	return nil
 }
 
-// spokeData is the content of SpokeDataAnnotation.
+// spokeData is the content of spokeDataAnnotation.
 type spokeData struct {
 	Spec struct {
 		// Of identifies the spec that the hub converts to. The patch is valid only for that
@@ -152,8 +152,8 @@ type spokeData struct {
 
 // takeSpokeData takes the data from annotations. It returns nothing for data that it cannot decode.
 func takeSpokeData(annotations map[string]string) spokeData {
-	text := annotations[SpokeDataAnnotation]
-	delete(annotations, SpokeDataAnnotation)
+	text := annotations[spokeDataAnnotation]
+	delete(annotations, spokeDataAnnotation)
 	data := spokeData{}
 	if json.Unmarshal([]byte(text), &data) != nil {
 		return spokeData{}

@@ -70,8 +70,8 @@ func TestWhatTheHubCannotHoldComesBackUntilItIsChanged(t *testing.T) {
 	given.Spec.MachineTemplate.NodeDrainTimeout = &metav1.Duration{Duration: 1500 * time.Millisecond}
 	hub := up(t, given.DeepCopy())
 	g.Expect(hub.Spec.MachineTemplate.Spec.Deletion.NodeDrainTimeoutSeconds).To(HaveValue(Equal(int32(1))))
-	g.Expect(hub.Annotations).To(HaveKey(SpokeDataAnnotation))
-	g.Expect(hub.Annotations[SpokeDataAnnotation]).NotTo(ContainSubstring("v1.36.3"), "only the difference is kept")
+	g.Expect(hub.Annotations).To(HaveKey(spokeDataAnnotation))
+	g.Expect(hub.Annotations[spokeDataAnnotation]).NotTo(ContainSubstring("v1.36.3"), "only the difference is kept")
 
 	read := down(t, hub)
 	g.Expect(read.Spec).To(Equal(given.Spec))
@@ -115,11 +115,11 @@ func TestWhatIsRemovedInTheSpokeIsRemoved(t *testing.T) {
 func TestAnnotationsOfSomebodyElse(t *testing.T) {
 	for _, text := range []string{"", "no JSON", `{"spec":{"of":"0123456789abcdef","patch":{"version":"v1.0.0"}}}`, `{"spec":{"patch":7}}`} {
 		hub := hubControlPlane()
-		hub.Annotations = map[string]string{SpokeDataAnnotation: text}
+		hub.Annotations = map[string]string{spokeDataAnnotation: text}
 		spoke := down(t, hub)
 		g := NewWithT(t)
 		g.Expect(spoke.Spec.Version).To(Equal("v1.36.3"))
-		g.Expect(spoke.Annotations).NotTo(HaveKey(SpokeDataAnnotation))
+		g.Expect(spoke.Annotations).NotTo(HaveKey(spokeDataAnnotation))
 	}
 	for _, text := range []string{"", "no JSON", "7", `{"spec":{"version":"v1.0.0"},"status":7}`, `{"spec":{"version":7,"replicas":5}}`} {
 		spoke := down(t, hubControlPlane())

@@ -7,7 +7,6 @@ import (
 	_ "embed"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
-	"github.com/capfoo/cluster-api-provider-foo/cloud/local/fault"
 )
 
 // Document is the OpenAPI 3 document of the API, in YAML.
@@ -121,12 +120,6 @@ type ContainerImage struct {
 
 // Lists of the API.
 type (
-	// Zones is the answer to GET /v1/zones.
-	Zones = List[cloud.Zone]
-	// InstanceTypes is the answer to GET /v1/instance-types.
-	InstanceTypes = List[cloud.InstanceType]
-	// Images is the answer to GET /v1/images.
-	Images = List[cloud.Image]
 	// LoadBalancers is the answer to GET /v1/load-balancers.
 	LoadBalancers = List[cloud.LoadBalancer]
 	// Instances is the answer to GET /v1/instances.
@@ -135,6 +128,4 @@ type (
 	Pools = List[cloud.Pool]
 	// ContainerImages is the answer to GET and POST /v1/container-images.
 	ContainerImages = List[ContainerImage]
-	// Faults is the answer to GET /v1/faults.
-	Faults = List[fault.Rule]
 )

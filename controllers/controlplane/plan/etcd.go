@@ -93,7 +93,7 @@ func removeOrphan(s State) (Decision, bool) {
 		change, problem := s.withdrawal(member)
 		if problem == "" {
 			return Decision{
-				Action: ActionRemoveMember, Reason: ReasonRemovingOrphan, Etcd: change,
+				Action: ActionRemoveMember, Reason: reasonRemovingOrphan, Etcd: change,
 				Message: fmt.Sprintf("removing %s, which belongs to no Machine", member),
 			}, true
 		}
@@ -167,7 +167,7 @@ func waitForDeletion(machine Machine) Decision {
 // the control plane with it.
 func planRelease(s State, machine Machine) Decision {
 	release := Decision{
-		Action: ActionRelease, Reason: ReasonReleasingMachine, Machine: machine.Name,
+		Action: ActionRelease, Reason: reasonReleasingMachine, Machine: machine.Name,
 		Message: fmt.Sprintf("releasing Machine %s", machine.Name),
 	}
 	if len(s.Machines) == 1 || !s.Initialized {
@@ -187,7 +187,7 @@ func planRelease(s State, machine Machine) Decision {
 	if len(s.membersOf(machine)) > 1 {
 		// It is unknown which one is the Machine's, so all of them leave before it is released.
 		return Decision{
-			Action: ActionRemoveMember, Reason: ReasonRemovingOrphan, Machine: machine.Name, Etcd: change,
+			Action: ActionRemoveMember, Reason: reasonRemovingOrphan, Machine: machine.Name, Etcd: change,
 			Message: fmt.Sprintf("removing %s, which belongs to no Machine, or to Machine %s, which is being deleted", change.Leaving, machine.Name),
 		}
 	}

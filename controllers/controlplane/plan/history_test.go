@@ -48,7 +48,7 @@ func (w *world) failing(next Decision) string {
 		if !others(func(m *worldMachine) bool { return m.stage == joined }) {
 			return "deletes the last Machine"
 		}
-		if next.Reason == ReasonRollingOut && len(w.machines) < w.desired+w.surge && victim.brokenFor < brokenGrace {
+		if next.Reason == reasonRollingOut && len(w.machines) < w.desired+w.surge && victim.brokenFor < brokenGrace {
 			return "a rollout deletes a Machine that may recover before its replacement exists"
 		}
 	case ActionRemediate:

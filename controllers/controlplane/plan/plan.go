@@ -44,29 +44,29 @@ const (
 // Reasons of decisions.
 const (
 	ReasonSettled                   = "Settled"
-	ReasonInitializing              = "Initializing"
+	reasonInitializing              = "Initializing"
 	ReasonScalingUp                 = controlplanev1.ScalingUpReason
-	ReasonScalingDown               = controlplanev1.ScalingDownReason
-	ReasonRollingOut                = controlplanev1.RollingOutReason
-	ReasonRemediating               = controlplanev1.RemediatingReason
-	ReasonAbandoningMachine         = "AbandoningMachine"
-	ReasonReleasingMachine          = "ReleasingMachine"
-	ReasonRemovingOrphan            = "RemovingOrphanedEtcdMember"
-	ReasonWaitingForInitialization  = "WaitingForInitialization"
+	reasonScalingDown               = controlplanev1.ScalingDownReason
+	reasonRollingOut                = controlplanev1.RollingOutReason
+	reasonRemediating               = controlplanev1.RemediatingReason
+	reasonAbandoningMachine         = "AbandoningMachine"
+	reasonReleasingMachine          = "ReleasingMachine"
+	reasonRemovingOrphan            = "RemovingOrphanedEtcdMember"
+	reasonWaitingForInitialization  = "WaitingForInitialization"
 	ReasonWaitingForInfrastructure  = "WaitingForInfrastructure"
 	ReasonWaitingForMachineDeletion = "WaitingForMachineDeletion"
-	ReasonWaitingForTopology        = "WaitingForTopology"
+	reasonWaitingForTopology        = "WaitingForTopology"
 	ReasonMachinesNotHealthy        = "MachinesNotHealthy"
 	ReasonWorkloadUnknown           = "WorkloadClusterUnknown"
 	ReasonEtcdNotHealthy            = "EtcdNotHealthy"
 	ReasonQuorumAtRisk              = "EtcdQuorumAtRisk"
-	ReasonForeignMachines           = "ForeignMachines"
-	ReasonAdopting                  = "AdoptingMachines"
-	ReasonTemplateUnusable          = "InfrastructureTemplateUnusable"
-	ReasonReplicasRefused           = "ReplicasRefused"
+	reasonForeignMachines           = "ForeignMachines"
+	reasonAdopting                  = "AdoptingMachines"
+	reasonTemplateUnusable          = "InfrastructureTemplateUnusable"
+	reasonReplicasRefused           = "ReplicasRefused"
 	ReasonVersionRefused            = "VersionRefused"
-	ReasonSurgeRefused              = "MaxSurgeRefused"
-	ReasonMachinesLost              = "MachinesLost"
+	reasonSurgeRefused              = "MaxSurgeRefused"
+	reasonMachinesLost              = "MachinesLost"
 )
 
 // Decision is what to do next, and why. The message is meant for the user.
@@ -185,10 +185,10 @@ func planDeletion(s State) Decision {
 func adopt(s State) (Decision, bool) {
 	switch {
 	case len(s.Foreign) > 0:
-		return wait(ReasonForeignMachines, "the cluster has control plane Machines that belong to another owner: %s; the FooControlPlane does nothing until they are gone",
+		return wait(reasonForeignMachines, "the cluster has control plane Machines that belong to another owner: %s; the FooControlPlane does nothing until they are gone",
 			strings.Join(s.Foreign, ", ")), true
 	case len(s.Adoptable) > 0:
-		return Decision{Action: ActionAdopt, Reason: ReasonAdopting, Message: "adopting Machines " + strings.Join(s.Adoptable, ", ")}, true
+		return Decision{Action: ActionAdopt, Reason: reasonAdopting, Message: "adopting Machines " + strings.Join(s.Adoptable, ", ")}, true
 	}
 	return Decision{}, false
 }
@@ -199,7 +199,7 @@ func refuseReplicas(s State) (Decision, bool) {
 		check = controlplanerules.CheckReplicasOfExternalEtcd
 	}
 	if err := check(s.Desired); err != nil {
-		return wait(ReasonReplicasRefused, "spec.replicas %d is refused: it %v", s.Desired, err), true
+		return wait(reasonReplicasRefused, "spec.replicas %d is refused: it %v", s.Desired, err), true
 	}
 	return Decision{}, false
 }
@@ -227,12 +227,12 @@ func initialize(s State) (Decision, bool) {
 	case s.Replaceable(first):
 		return s.abandonFirst(first), true
 	}
-	return wait(ReasonWaitingForInitialization, "waiting for Machine %s to initialize the control plane", first.Name), true
+	return wait(reasonWaitingForInitialization, "waiting for Machine %s to initialize the control plane", first.Name), true
 }
 
 func planFirst(s State) Decision {
 	if s.Initialized {
-		return wait(ReasonMachinesLost, "the control plane was initialized, but none of its Machines is left, and a new one could not join; "+
+		return wait(reasonMachinesLost, "the control plane was initialized, but none of its Machines is left, and a new one could not join; "+
 			"restore the cluster from a backup, or delete it and create it again")
 	}
 	if !s.PlacementKnown {
@@ -242,7 +242,7 @@ func planFirst(s State) Decision {
 		return wait(problem.Reason, "%s", problem.Message)
 	}
 	return Decision{
-		Action: ActionInitialize, Reason: ReasonInitializing, FailureDomain: s.placement(), Remediation: s.Remediation,
+		Action: ActionInitialize, Reason: reasonInitializing, FailureDomain: s.placement(), Remediation: s.Remediation,
 		Message: "creating the first Machine",
 	}
 }
@@ -251,11 +251,11 @@ func planFirst(s State) Decision {
 func scale(s State) (Decision, bool) {
 	switch {
 	case len(s.Machines) < s.Desired && s.Remediation != nil:
-		return s.create(ReasonRemediating), true
+		return s.create(reasonRemediating), true
 	case len(s.Machines) < s.Desired:
 		return s.create(ReasonScalingUp), true
 	case len(s.Machines) > s.Desired:
-		return s.remove(s.victim(), ReasonScalingDown), true
+		return s.remove(s.victim(), reasonScalingDown), true
 	}
 	if blocked, is := s.unstable(Machine{}); is {
 		return blocked, true

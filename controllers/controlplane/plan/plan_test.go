@@ -65,7 +65,7 @@ func TestPlan(t *testing.T) {
 		message string
 	}{
 		"nothing to do": {state: settled("a"), action: ActionNone, reason: ReasonSettled},
-		"first Machine": {state: with(settled(), fresh, desired(3)), action: ActionInitialize, reason: ReasonInitializing},
+		"first Machine": {state: with(settled(), fresh, desired(3)), action: ActionInitialize, reason: reasonInitializing},
 		"first Machine waits for the failure domains": {
 			state:  with(settled(), fresh, desired(1), func(s *State) { s.PlacementKnown = false }),
 			action: ActionWait, reason: ReasonWaitingForInfrastructure,
@@ -76,33 +76,33 @@ func TestPlan(t *testing.T) {
 		},
 		"first Machine needs a template": {
 			state:  with(settled(), fresh, desired(1), func(s *State) { s.TemplateProblem = "no such template" }),
-			action: ActionWait, reason: ReasonTemplateUnusable, message: "no such template",
+			action: ActionWait, reason: reasonTemplateUnusable, message: "no such template",
 		},
 		"no second Machine before the first has initialized": {
-			state: with(settled("a"), fresh, desired(3)), action: ActionWait, reason: ReasonWaitingForInitialization,
+			state: with(settled("a"), fresh, desired(3)), action: ActionWait, reason: reasonWaitingForInitialization,
 		},
 		"a first Machine whose infrastructure is not up is given up": {
 			state:  with(settled("a"), fresh, unjoined, outdated),
-			action: ActionDelete, reason: ReasonAbandoningMachine,
+			action: ActionDelete, reason: reasonAbandoningMachine,
 			message: "deleting Machine a, which has not joined and is out of date: Version v1.36.30, v1.36.3 required",
 		},
 		"only the user gives up a first Machine whose infrastructure is up": {
 			state:  with(settled("a"), fresh, unjoined, outdated, func(s *State) { s.Machines[0].ProvisionedSince = time.Now() }),
-			action: ActionWait, reason: ReasonWaitingForInitialization,
+			action: ActionWait, reason: reasonWaitingForInitialization,
 			message: "waiting for Machine a to initialize the control plane, although it is out of date: Version v1.36.30, v1.36.3 required; " +
 				"if you do not need its cluster, delete the Machine, and another one is created",
 		},
 		"a first Machine is not given up while no other can be created": {
 			state:  with(settled("a"), fresh, unjoined, outdated, func(s *State) { s.TemplateProblem = "no such template" }),
-			action: ActionWait, reason: ReasonTemplateUnusable, message: "no such template",
+			action: ActionWait, reason: reasonTemplateUnusable, message: "no such template",
 		},
 		"a first Machine is not given up for a change that nobody asked for": {
 			state:  with(settled("a"), fresh, unjoined, outdated, func(s *State) { s.Machines[0].Outdated[0].Asked = false }),
-			action: ActionWait, reason: ReasonWaitingForInitialization,
+			action: ActionWait, reason: reasonWaitingForInitialization,
 		},
 		"no second Machine before the Cluster knows": {
 			state:  with(settled("a"), desired(3), func(s *State) { s.ClusterInitialized = false }),
-			action: ActionWait, reason: ReasonWaitingForInitialization,
+			action: ActionWait, reason: reasonWaitingForInitialization,
 		},
 		"scale up": {state: with(settled("a"), desired(3)), action: ActionCreate, reason: ReasonScalingUp},
 		"no scale up while unhealthy": {
@@ -121,7 +121,7 @@ func TestPlan(t *testing.T) {
 			state: with(settled("a"), desired(3), func(s *State) {
 				s.Etcd.Members = append(s.Etcd.Members, Member{ID: 9, Name: "gone"})
 			}),
-			action: ActionRemoveMember, reason: ReasonRemovingOrphan, message: "removing etcd member gone, which belongs to no Machine",
+			action: ActionRemoveMember, reason: reasonRemovingOrphan, message: "removing etcd member gone, which belongs to no Machine",
 		},
 		"no scale up with an alarm": {
 			state:  with(settled("a"), desired(3), func(s *State) { s.Etcd.Members[0].Alarms = []string{"NOSPACE"} }),
@@ -135,10 +135,10 @@ func TestPlan(t *testing.T) {
 			state:  with(settled("a"), desired(2), func(s *State) { s.EtcdManaged, s.Etcd = false, Etcd{} }),
 			action: ActionCreate, reason: ReasonScalingUp,
 		},
-		"scale down": {state: with(settled("a", "b", "c"), desired(1)), action: ActionDelete, reason: ReasonScalingDown},
+		"scale down": {state: with(settled("a", "b", "c"), desired(1)), action: ActionDelete, reason: reasonScalingDown},
 		"scale down prefers the Node that is not ready": {
 			state:  with(settled("a", "b", "c"), desired(1), func(s *State) { s.Machines[1].NodeNotReady = true }),
-			action: ActionDelete, reason: ReasonScalingDown, message: "deleting Machine b; 2 of 3 Machines remain",
+			action: ActionDelete, reason: reasonScalingDown, message: "deleting Machine b; 2 of 3 Machines remain",
 		},
 		"no scale down while two are unhealthy": {
 			state: with(settled("a", "b", "c"), desired(1), func(s *State) {
@@ -146,12 +146,12 @@ func TestPlan(t *testing.T) {
 			}),
 			action: ActionWait, reason: ReasonMachinesNotHealthy,
 		},
-		"even replicas":     {state: with(settled("a"), desired(2)), action: ActionWait, reason: ReasonReplicasRefused},
-		"no replicas":       {state: with(settled("a"), desired(0)), action: ActionWait, reason: ReasonReplicasRefused},
-		"all Machines lost": {state: with(settled(), desired(1)), action: ActionWait, reason: ReasonMachinesLost},
+		"even replicas":     {state: with(settled("a"), desired(2)), action: ActionWait, reason: reasonReplicasRefused},
+		"no replicas":       {state: with(settled("a"), desired(0)), action: ActionWait, reason: reasonReplicasRefused},
+		"all Machines lost": {state: with(settled(), desired(1)), action: ActionWait, reason: reasonMachinesLost},
 		"foreign Machines": {
 			state:  with(settled("a"), func(s *State) { s.Foreign = []string{"x"} }),
-			action: ActionWait, reason: ReasonForeignMachines,
+			action: ActionWait, reason: reasonForeignMachines,
 		},
 		"deletion waits for workers": {
 			state:  with(settled("a"), func(s *State) { s.Deleting, s.Workers = true, []string{"MachinePool p"} }),
@@ -281,15 +281,15 @@ func TestPlanRelease(t *testing.T) {
 		etcd   EtcdChange
 	}{
 		"member leaves first": {
-			state: with(settled("a", "b", "c"), desired(1), atHook("b")), action: ActionRelease, reason: ReasonReleasingMachine,
+			state: with(settled("a", "b", "c"), desired(1), atHook("b")), action: ActionRelease, reason: reasonReleasingMachine,
 			etcd: EtcdChange{Leaving: Member{ID: 2, Name: "b"}, Via: Member{ID: 1, Name: "a"}},
 		},
 		"leader hands over": {
-			state: with(settled("a", "b", "c"), desired(1), atHook("a")), action: ActionRelease, reason: ReasonReleasingMachine,
+			state: with(settled("a", "b", "c"), desired(1), atHook("a")), action: ActionRelease, reason: reasonReleasingMachine,
 			etcd: EtcdChange{Leaving: Member{ID: 1, Name: "a"}, Via: Member{ID: 2, Name: "b"}, MoveLeader: true},
 		},
 		"an unhealthy member may leave": {
-			state: with(settled("a", "b", "c"), atHook("c"), unhealthy(2)), action: ActionRelease, reason: ReasonReleasingMachine,
+			state: with(settled("a", "b", "c"), atHook("c"), unhealthy(2)), action: ActionRelease, reason: reasonReleasingMachine,
 			etcd: EtcdChange{Leaving: Member{ID: 3, Name: "c", Problem: "no answer"}, Via: Member{ID: 1, Name: "a"}},
 		},
 		"quorum is kept": {
@@ -302,21 +302,21 @@ func TestPlanRelease(t *testing.T) {
 			state: with(settled("a", "b", "c"), external, atHook("a"), crippled(1, 2)), action: ActionWait, reason: ReasonMachinesNotHealthy,
 		},
 		"another Machine serves, external etcd": {
-			state: with(settled("a", "b", "c"), external, atHook("a"), crippled(0, 1)), action: ActionRelease, reason: ReasonReleasingMachine,
+			state: with(settled("a", "b", "c"), external, atHook("a"), crippled(0, 1)), action: ActionRelease, reason: reasonReleasingMachine,
 		},
 		"unknown health, external etcd": {
 			state: with(settled("a", "b", "c"), external, atHook("a"), blind), action: ActionWait, reason: ReasonWorkloadUnknown,
 		},
 		"a Machine that never joined": {
 			state:  with(settled("a", "b", "c"), external, newcomer, atHook("a"), crippled(1, 2)),
-			action: ActionRelease, reason: ReasonReleasingMachine,
+			action: ActionRelease, reason: reasonReleasingMachine,
 		},
 		"all are being deleted": {
 			state:  with(settled("a", "b", "c"), external, atHook("a"), atHook("b"), atHook("c"), crippled(0)),
-			action: ActionRelease, reason: ReasonReleasingMachine,
+			action: ActionRelease, reason: reasonReleasingMachine,
 		},
 		"unknown health of the last Machine, external etcd": {
-			state: with(settled("a"), external, atHook("a"), blind), action: ActionRelease, reason: ReasonReleasingMachine,
+			state: with(settled("a"), external, atHook("a"), blind), action: ActionRelease, reason: reasonReleasingMachine,
 		},
 		"unknown health of etcd": {
 			state:  with(settled("a", "b", "c"), atHook("c"), func(s *State) { s.Etcd = Etcd{Problem: "no answer"} }),
@@ -331,11 +331,11 @@ func TestPlanRelease(t *testing.T) {
 			action: ActionWait, reason: ReasonWaitingForMachineDeletion,
 		},
 		"the last Machine": {
-			state: with(settled("a"), atHook("a")), action: ActionRelease, reason: ReasonReleasingMachine,
+			state: with(settled("a"), atHook("a")), action: ActionRelease, reason: reasonReleasingMachine,
 		},
 		"without a member": {
 			state:  with(settled("a", "b"), atHook("b"), func(s *State) { s.Etcd.Members = s.Etcd.Members[:1] }),
-			action: ActionRelease, reason: ReasonReleasingMachine,
+			action: ActionRelease, reason: reasonReleasingMachine,
 		},
 	}
 	for name, test := range tests {
@@ -438,7 +438,7 @@ func TestAdoption(t *testing.T) {
 	s := with(settled(), func(s *State) { s.Adoptable = []string{"x", "y"} })
 	g.Expect(Decide(s)).To(And(HaveField("Action", ActionAdopt), HaveField("Message", "adopting Machines x, y")))
 	s.Foreign = []string{"z"}
-	g.Expect(Decide(s)).To(And(HaveField("Action", ActionWait), HaveField("Reason", ReasonForeignMachines)), "all or none")
+	g.Expect(Decide(s)).To(And(HaveField("Action", ActionWait), HaveField("Reason", reasonForeignMachines)), "all or none")
 	s.Deleting = true
 	g.Expect(Decide(s).Action).To(Equal(ActionFinish))
 }

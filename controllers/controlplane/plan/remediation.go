@@ -121,7 +121,7 @@ func (s State) remediation(machine Machine) Decision {
 		record = *pending
 	}
 	next := Decision{
-		Action: ActionRemediate, Reason: ReasonRemediating, Machine: machine.Name, Remediation: &record,
+		Action: ActionRemediate, Reason: reasonRemediating, Machine: machine.Name, Remediation: &record,
 		Message: fmt.Sprintf("deleting Machine %s, which is not healthy, to replace it", machine.Name),
 	}
 	if !s.Initialized && !machine.Joined() {

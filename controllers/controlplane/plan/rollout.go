@@ -45,7 +45,7 @@ func (s State) abandonFirst(first Machine) Decision {
 		return wait(problem.Reason, "%s", problem.Message)
 	}
 	if slices.ContainsFunc(s.Machines, func(m Machine) bool { return m.provisioned() || m.Joined() }) {
-		return wait(ReasonWaitingForInitialization, "waiting for Machine %s to initialize the control plane, although it is out of date: %s; "+
+		return wait(reasonWaitingForInitialization, "waiting for Machine %s to initialize the control plane, although it is out of date: %s; "+
 			"if you do not need its cluster, delete the Machine, and another one is created", first.Name, first.Outdated[0].Text)
 	}
 	return giveUp(first)
@@ -53,7 +53,7 @@ func (s State) abandonFirst(first Machine) Decision {
 
 func giveUp(machine Machine) Decision {
 	return Decision{
-		Action: ActionDelete, Reason: ReasonAbandoningMachine, Machine: machine.Name,
+		Action: ActionDelete, Reason: reasonAbandoningMachine, Machine: machine.Name,
 		Message: fmt.Sprintf("deleting Machine %s, which has not joined and is out of date: %s", machine.Name, machine.Outdated[0].Text),
 	}
 }
@@ -72,19 +72,19 @@ func rollOut(s State) (Decision, bool) {
 		return wait(problem.Reason, "%s", problem.Message), true
 	}
 	if s.MaxSurge == 0 && s.Desired < minReplicasWithoutSurge {
-		return wait(ReasonSurgeRefused,
+		return wait(reasonSurgeRefused,
 			"spec.rollout.strategy.rollingUpdate.maxSurge 0 is refused with spec.replicas %d: a Machine may be deleted before its replacement exists "+
 				"only with at least %d replicas; use maxSurge 1", s.Desired, minReplicasWithoutSurge), false
 	}
 	if broken := Filter(due, s.goesBroken); len(broken) > 0 && len(s.Machines) > 1 {
-		if next := s.remove(s.mostCrowded(broken), ReasonRollingOut); next.Acts() {
+		if next := s.remove(s.mostCrowded(broken), reasonRollingOut); next.Acts() {
 			return next, true
 		}
 	}
 	if len(s.Machines) < s.Desired+s.MaxSurge {
-		return s.create(ReasonRollingOut), true
+		return s.create(reasonRollingOut), true
 	}
-	return s.remove(s.victim(), ReasonRollingOut), true
+	return s.remove(s.victim(), reasonRollingOut), true
 }
 
 // goesBroken reports whether a rollout deletes a Machine because it is broken: if a deletion comes

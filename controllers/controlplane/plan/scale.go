@@ -14,11 +14,11 @@ import (
 func (s State) creationProblem() Problem {
 	switch refused := s.versionProblem(); {
 	case s.Awaited != "":
-		return Problem{ReasonWaitingForTopology, fmt.Sprintf("waiting for the Cluster's topology to hand down version %s", s.Awaited)}
+		return Problem{reasonWaitingForTopology, fmt.Sprintf("waiting for the Cluster's topology to hand down version %s", s.Awaited)}
 	case refused != "":
 		return Problem{ReasonVersionRefused, refused}
 	case s.TemplateProblem != "":
-		return Problem{ReasonTemplateUnusable, s.TemplateProblem}
+		return Problem{reasonTemplateUnusable, s.TemplateProblem}
 	}
 	return Problem{}
 }
@@ -26,7 +26,7 @@ func (s State) creationProblem() Problem {
 // create plans one more Machine, if all others are healthy.
 func (s State) create(reason string) Decision {
 	if !s.ClusterInitialized {
-		return wait(ReasonWaitingForInitialization, "waiting for the Cluster's ControlPlaneInitialized condition")
+		return wait(reasonWaitingForInitialization, "waiting for the Cluster's ControlPlaneInitialized condition")
 	}
 	if problem := s.creationProblem(); problem.Exists() {
 		return wait(problem.Reason, "%s", problem.Message)

@@ -188,7 +188,7 @@ func TestARolloutWaitsForABrokenMachineToRecover(t *testing.T) {
 	w.heal()
 	w.progress()
 	next := Decide(w.state())
-	g.Expect(next).To(And(HaveField("Action", ActionCreate), HaveField("Reason", ReasonRollingOut)))
+	g.Expect(next).To(And(HaveField("Action", ActionCreate), HaveField("Reason", reasonRollingOut)))
 	w.carryOut(next, never)
 	g.Expect(w.find("m4")).NotTo(BeNil())
 }
@@ -202,7 +202,7 @@ func TestARolloutDeletesAMachineThatStaysBroken(t *testing.T) {
 		w.progress()
 	}
 	g.Expect(w.now.Sub(began)).To(Equal(brokenGrace))
-	g.Expect(next).To(And(HaveField("Action", ActionDelete), HaveField("Reason", ReasonRollingOut), HaveField("Machine", "m2")))
+	g.Expect(next).To(And(HaveField("Action", ActionDelete), HaveField("Reason", reasonRollingOut), HaveField("Machine", "m2")))
 }
 
 func TestRetries(t *testing.T) {
@@ -266,9 +266,9 @@ func TestRemediationSaysWhyNot(t *testing.T) {
 	}{
 		"only one":                         {with(settled("a"), flag("a")), "CannotBeRemediated", "it is the only one, and the cluster's state would be lost"},
 		"only one, external etcd":          {with(settled("a"), flag("a"), external), "CannotBeRemediated", "no replacement could join"},
-		"external etcd":                    {with(settled("a", "b", "c"), flag("a"), external), ReasonRemediating, "to replace it"},
+		"external etcd":                    {with(settled("a", "b", "c"), flag("a"), external), reasonRemediating, "to replace it"},
 		"quorum":                           {with(settled("a", "b", "c"), flag("a"), sick), "CannotBeRemediated", "only 1 of 2 voting members would be healthy, but quorum needs 2"},
-		"etcd keeps quorum":                {with(settled("a", "b", "c"), flag("a"), crippled), ReasonRemediating, "deleting Machine a"},
+		"etcd keeps quorum":                {with(settled("a", "b", "c"), flag("a"), crippled), reasonRemediating, "deleting Machine a"},
 		"health unknown":                   {with(settled("a", "b", "c"), flag("a"), func(s *State) { s.WorkloadProblem = "no answer" }), "RemediationDeferred", "no answer"},
 		"etcd unknown":                     {with(settled("a", "b", "c"), flag("a"), func(s *State) { s.Etcd.Members = nil }), "RemediationDeferred", "etcd could not be queried"},
 		"a learner":                        {with(settled("a", "b", "c"), flag("a"), func(s *State) { s.Etcd.Members[2].Learner = true }), "RemediationDeferred", "c is a learner"},
