@@ -297,9 +297,9 @@ func (s *scope) remediatingCondition(result outcome) metav1.Condition {
 
 // ownerRemediated says, on an unhealthy Machine, what happens to it.
 func ownerRemediated(machine plan.Machine, result outcome) metav1.Condition {
-	verdict := result.next.Unhealthy[machine.Name]
+	problem := result.next.Unhealthy[machine.Name]
 	if result.failure != nil && result.next.Action == plan.ActionRemediate && result.next.Machine == machine.Name {
-		verdict = plan.Problem{Reason: controlplanev1.MachineRemediationInternalErrorReason, Message: "the remediation failed: " + result.failure.Error()}
+		problem = plan.Problem{Reason: controlplanev1.MachineRemediationInternalErrorReason, Message: "the remediation failed: " + result.failure.Error()}
 	}
-	return metav1.Condition{Type: machineOwnerRemediated, Status: metav1.ConditionFalse, Reason: verdict.Reason, Message: verdict.Message}
+	return metav1.Condition{Type: machineOwnerRemediated, Status: metav1.ConditionFalse, Reason: problem.Reason, Message: problem.Message}
 }

@@ -118,9 +118,9 @@ func explain(object *unstructured.Unstructured, hidden bool, err error) (state, 
 		return unanswered, hooks.Cause(err)
 	}
 	status := answer.Status()
-	reason, judged := verdict(status)
+	reason, known := refusal(status)
 	switch {
-	case !judged:
+	case !known:
 		return refused, hooks.Cause(err)
 	case hidden:
 		return refused, withDetail(reason, fields(status))
@@ -129,9 +129,9 @@ func explain(object *unstructured.Unstructured, hidden bool, err error) (state, 
 	}
 }
 
-// verdict returns the API server's reason, and reports whether the server judged the object itself.
-// Its other errors, such as an unreachable webhook, may have a different text each time.
-func verdict(status metav1.Status) (string, bool) {
+// refusal returns the API server's reason, and reports whether it is about the object itself. Other
+// errors, such as an unreachable webhook, may have a different text each time.
+func refusal(status metav1.Status) (string, bool) {
 	// An object that does not match the schema of its kind is refused without a reason, but
 	// always with these words.
 	if status.Reason == metav1.StatusReasonUnknown && strings.HasPrefix(status.Message, "failed to ") {

@@ -115,13 +115,13 @@ func jobChanged() predicate.Predicate {
 	}})
 }
 
-// clusterChanged passes Clusters that are new, and those whose jobs may now get another verdict.
+// clusterChanged passes Clusters that are new, and those whose jobs need another action now.
 func clusterChanged() predicate.Predicate {
 	return predicate.Funcs{
 		UpdateFunc: func(update event.UpdateEvent) bool {
 			before, ok := update.ObjectOld.(*clusterv1.Cluster)
 			after, also := update.ObjectNew.(*clusterv1.Cluster)
-			return ok && also && verdictMayChange(before, after)
+			return ok && also && actionMayChange(before, after)
 		},
 		DeleteFunc: func(event.DeleteEvent) bool { return false },
 	}
@@ -189,11 +189,11 @@ func (w *worker) Reconcile(ctx context.Context, request reconcile.Request) (reco
 	if err := w.live.Get(ctx, key, cluster); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	if verdict := judge(known, cluster); !verdict.due {
-		if verdict.note == nil {
+	if next := actionFor(known, cluster); !next.due {
+		if next.note == nil {
 			return reconcile.Result{}, nil
 		}
-		return reconcile.Result{}, w.note(ctx, known, cluster, *verdict.note)
+		return reconcile.Result{}, w.note(ctx, known, cluster, *next.note)
 	}
 	config := &runtimev1.ExtensionConfig{}
 	err := w.cached.Get(ctx, client.ObjectKey{Name: known.Spec.ExtensionConfig}, config)

@@ -113,23 +113,23 @@ func TestJobsHaveTheirNames(t *testing.T) {
 	g.Expect(client.ObjectKeyFromObject(another)).NotTo(Equal(asked()), "of another ExtensionConfig")
 }
 
-func TestJudge(t *testing.T) {
+func TestActionFor(t *testing.T) {
 	asked := extensionv1.HookJobSpec{
 		ClusterUID: "uid", Hook: BeforeControlPlaneUpgrade, FromVersion: "v1.35.4", ToVersion: "v1.36.3", Plan: []string{"v1.36.3", "v1.37.0"},
 	}
 	owned := []metav1.OwnerReference{{UID: "uid"}}
-	due := verdict{due: true}
+	due := action{due: true}
 	moved := "nothing is done: the Cluster was moved here, and its hooks are called again"
 	elsewhere := "nothing is done: the topology has version v1.36.4, which this upgrade does not lead to"
 	for name, test := range map[string]struct {
 		change func(*clusterv1.Cluster, *extensionv1.HookJob)
-		want   verdict
+		want   action
 	}{
 		"due":                         {func(*clusterv1.Cluster, *extensionv1.HookJob) {}, due},
-		"another Cluster of the name": {func(c *clusterv1.Cluster, _ *extensionv1.HookJob) { c.UID = "other" }, verdict{}},
+		"another Cluster of the name": {func(c *clusterv1.Cluster, _ *extensionv1.HookJob) { c.UID = "other" }, action{}},
 		"moved": {func(_ *clusterv1.Cluster, j *extensionv1.HookJob) {
 			j.Spec.ClusterUID, j.OwnerReferences = "before", owned
-		}, verdict{note: &Outcome{Done: true, Message: moved}}},
+		}, action{note: &Outcome{Done: true, Message: moved}}},
 		"moved, and not called again": {
 			func(_ *clusterv1.Cluster, j *extensionv1.HookJob) {
 				j.Spec.ClusterUID, j.OwnerReferences, j.Spec.Hook, j.Spec.Plan = "before", owned, AfterControlPlaneInitialized, nil
@@ -140,17 +140,17 @@ func TestJudge(t *testing.T) {
 			func(c *clusterv1.Cluster, j *extensionv1.HookJob) {
 				c.Spec.Paused, j.Spec.ClusterUID, j.OwnerReferences = ptr.To(true), "before", owned
 			},
-			verdict{},
+			action{},
 		},
-		"paused": {func(c *clusterv1.Cluster, _ *extensionv1.HookJob) { c.Spec.Paused = ptr.To(true) }, verdict{}},
+		"paused": {func(c *clusterv1.Cluster, _ *extensionv1.HookJob) { c.Spec.Paused = ptr.To(true) }, action{}},
 		"paused by an annotation": {func(c *clusterv1.Cluster, _ *extensionv1.HookJob) {
 			c.Annotations = map[string]string{clusterv1.PausedAnnotation: ""}
-		}, verdict{}},
+		}, action{}},
 		"being deleted": {
 			func(c *clusterv1.Cluster, j *extensionv1.HookJob) {
 				c.DeletionTimestamp, j.Spec.Hook, j.Spec.Plan = ptr.To(metav1.Now()), AfterControlPlaneInitialized, nil
 			},
-			verdict{note: &Outcome{Done: true, Message: "nothing is done: the Cluster is being deleted"}},
+			action{note: &Outcome{Done: true, Message: "nothing is done: the Cluster is being deleted"}},
 		},
 		"no longer paused": {func(c *clusterv1.Cluster, _ *extensionv1.HookJob) { c.Spec.Paused = ptr.To(false) }, due},
 		"another hook is skipped": {func(c *clusterv1.Cluster, _ *extensionv1.HookJob) {
@@ -159,8 +159,8 @@ func TestJudge(t *testing.T) {
 		"an upgrade to a version between": {func(c *clusterv1.Cluster, _ *extensionv1.HookJob) { c.Spec.Topology.Version = "v1.36.3" }, due},
 		"versions without a v":            {func(_ *clusterv1.Cluster, j *extensionv1.HookJob) { j.Spec.Plan = []string{"1.36.3", "1.37.0"} }, due},
 		"another build of a version": {func(_ *clusterv1.Cluster, j *extensionv1.HookJob) { j.Spec.Plan = []string{"1.37.0+x"} },
-			verdict{note: &Outcome{Message: "nothing is done: the topology has version v1.37.0, which this upgrade does not lead to", resting: true}}},
-		"an upgrade to another version": {func(c *clusterv1.Cluster, _ *extensionv1.HookJob) { c.Spec.Topology.Version = "v1.36.4" }, verdict{note: &Outcome{Message: elsewhere, resting: true}}},
+			action{note: &Outcome{Message: "nothing is done: the topology has version v1.37.0, which this upgrade does not lead to", resting: true}}},
+		"an upgrade to another version": {func(c *clusterv1.Cluster, _ *extensionv1.HookJob) { c.Spec.Topology.Version = "v1.36.4" }, action{note: &Outcome{Message: elsewhere, resting: true}}},
 		"a hook without a plan": {func(c *clusterv1.Cluster, j *extensionv1.HookJob) {
 			c.Spec.Topology.Version, j.Spec.Plan = "v1.36.4", nil
 		}, due},
@@ -168,7 +168,7 @@ func TestJudge(t *testing.T) {
 			func(_ *clusterv1.Cluster, j *extensionv1.HookJob) {
 				j.Spec.Hook, j.Spec.Plan = BeforeClusterDelete, nil
 			},
-			verdict{note: &Outcome{Message: "nothing is done: the Cluster is not being deleted", resting: true}},
+			action{note: &Outcome{Message: "nothing is done: the Cluster is not being deleted", resting: true}},
 		},
 		"a deletion": {
 			func(c *clusterv1.Cluster, j *extensionv1.HookJob) {
@@ -180,22 +180,22 @@ func TestJudge(t *testing.T) {
 			func(c *clusterv1.Cluster, _ *extensionv1.HookJob) {
 				c.Annotations = map[string]string{SkipAnnotation: "Other, BeforeControlPlaneUpgrade"}
 			},
-			verdict{note: &Outcome{Done: true, Message: "skipped: the annotation foo.cluster.x-k8s.io/skip-hooks names BeforeControlPlaneUpgrade"}},
+			action{note: &Outcome{Done: true, Message: "skipped: the annotation foo.cluster.x-k8s.io/skip-hooks names BeforeControlPlaneUpgrade"}},
 		},
 		"skipped while it is paused": {
 			func(c *clusterv1.Cluster, _ *extensionv1.HookJob) {
 				c.Annotations = map[string]string{SkipAnnotation: "BeforeControlPlaneUpgrade"}
 				c.Spec.Paused = ptr.To(true)
 			},
-			verdict{},
+			action{},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{UID: "uid"}, Spec: clusterv1.ClusterSpec{Topology: clusterv1.Topology{Version: "v1.37.0"}}}
-			judged := &extensionv1.HookJob{Spec: asked}
-			test.change(cluster, judged)
-			g.Expect(judge(judged, cluster)).To(Equal(test.want))
+			job := &extensionv1.HookJob{Spec: asked}
+			test.change(cluster, job)
+			g.Expect(actionFor(job, cluster)).To(Equal(test.want))
 		})
 	}
 }

@@ -236,42 +236,42 @@ func Skips(cluster *clusterv1.Cluster, hook string) (string, bool) {
 	return fmt.Sprintf("skipped: the annotation %s names %s", SkipAnnotation, hook), true
 }
 
-// verdict is what happens to an unfinished job, given the current state of its Cluster. Cluster API
+// action is what happens to an unfinished job, given the current state of its Cluster. Cluster API
 // need not call a hook again to withdraw its request.
-type verdict struct {
+type action struct {
 	// due means that the tasks of the job must run now.
 	due bool
 	// note is recorded if the job is not due. If it is nil, the record stays as it is.
 	note *Outcome
 }
 
-// judge returns the verdict on a job. It leaves the job alone if the Cluster is paused,
+// actionFor returns what happens to a job. It leaves the job alone if the Cluster is paused,
 // for example during a move, or if it is another Cluster with the same name.
 //
 // Anybody who reaches the server may call a hook, and anybody who may write jobs may record one.
 // Neither must be enough to destroy something that is in use.
-func judge(job *extensionv1.HookJob, cluster *clusterv1.Cluster) verdict {
+func actionFor(job *extensionv1.HookJob, cluster *clusterv1.Cluster) action {
 	spec, moved := job.Spec, cluster.UID != job.Spec.ClusterUID
 	if moved && !Owns(cluster, job) || annotations.IsPaused(cluster, cluster) {
-		return verdict{}
+		return action{}
 	}
 	// The Cluster was moved here with its jobs: clusterctl updates the UIDs of owners, and
 	// nothing else. Only AfterControlPlaneInitialized is not called again.
 	if moved && spec.Hook != AfterControlPlaneInitialized {
-		return verdict{note: &Outcome{Done: true, Message: "nothing is done: the Cluster was moved here, and its hooks are called again"}}
+		return action{note: &Outcome{Done: true, Message: "nothing is done: the Cluster was moved here, and its hooks are called again"}}
 	}
 	if message, ok := Skips(cluster, spec.Hook); ok {
-		return verdict{note: &Outcome{Done: true, Message: message}}
+		return action{note: &Outcome{Done: true, Message: message}}
 	}
 	if note := misplaced(spec.Hook, cluster); note != nil {
-		return verdict{note: note}
+		return action{note: note}
 	}
 	// If this step is still needed, the hook's next call brings the plan for the other
 	// version.
 	if len(spec.Plan) > 0 && !slices.ContainsFunc(spec.Plan, func(step string) bool { return sameVersion(step, cluster.Spec.Topology.Version) }) {
-		return verdict{note: restBecause("the topology has version %s, which this upgrade does not lead to", cluster.Spec.Topology.Version)}
+		return action{note: restBecause("the topology has version %s, which this upgrade does not lead to", cluster.Spec.Topology.Version)}
 	}
-	return verdict{due: true}
+	return action{due: true}
 }
 
 // sameVersion reports whether two versions are the same, with or without a leading v, as Cluster API
@@ -304,8 +304,8 @@ func Owns(cluster *clusterv1.Cluster, job *extensionv1.HookJob) bool {
 	return slices.ContainsFunc(job.OwnerReferences, func(owner metav1.OwnerReference) bool { return owner.UID == cluster.UID })
 }
 
-// verdictMayChange reports whether a Cluster has changed in something that judge looks at.
-func verdictMayChange(before, after *clusterv1.Cluster) bool {
+// actionMayChange reports whether a Cluster has changed in something that actionFor looks at.
+func actionMayChange(before, after *clusterv1.Cluster) bool {
 	return before.Annotations[SkipAnnotation] != after.Annotations[SkipAnnotation] ||
 		before.Spec.Topology.Version != after.Spec.Topology.Version ||
 		before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||

@@ -29,8 +29,8 @@ type claim struct {
 	wanted  cloud.Resources
 }
 
-// verdict is whether there is room, with the numbers that explain it.
-type verdict struct {
+// decision is whether there is room, with the numbers that explain it.
+type decision struct {
 	wanted, reserved cloud.Resources
 	// short names the resources that do not suffice, with the numbers. If it is empty, there is
 	// room.
@@ -39,8 +39,8 @@ type verdict struct {
 
 // decide returns whether a tenant has room for what is wanted, in addition to what is used and what
 // the claims still need.
-func decide(now account, claims []claim, wanted cloud.Resources) verdict {
-	result := verdict{wanted: wanted}
+func decide(now account, claims []claim, wanted cloud.Resources) decision {
+	result := decision{wanted: wanted}
 	for _, claim := range claims {
 		result.reserved = sum(result.reserved, missing(claim.wanted, now.clusters[claim.cluster]))
 	}

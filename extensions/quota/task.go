@@ -219,7 +219,7 @@ func (s sizes) absent(asked demand) string {
 }
 
 // outcome describes the decision.
-func outcome(decided verdict, asked demand) hooks.Outcome {
+func outcome(decided decision, asked demand) hooks.Outcome {
 	assumed := ""
 	if asked.uncertain {
 		assumed = " (all machines counted as the largest instance type, because external patches may choose it)"

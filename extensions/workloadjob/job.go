@@ -97,7 +97,7 @@ func Run(ctx context.Context, workload client.Client, wanted *batchv1.Job) Resul
 	if err != nil {
 		return unfinished("Job %s/%s cannot be created: %s", wanted.Namespace, wanted.Name, hooks.Message(err))
 	}
-	result := judge(found)
+	result := resultOf(found)
 	pods := &corev1.PodList{}
 	err = workload.List(ctx, pods, client.InNamespace(found.Namespace), client.MatchingLabels{batchv1.ControllerUidLabel: string(found.UID)}, client.Limit(mostPods))
 	if err != nil {
@@ -119,8 +119,8 @@ func (r Result) Delete(ctx context.Context, workload client.Client) error {
 	return client.IgnoreNotFound(err)
 }
 
-// judge returns the state of a Job.
-func judge(job *batchv1.Job) Result {
+// resultOf returns the state of a Job.
+func resultOf(job *batchv1.Job) Result {
 	result := unfinished("Job %s/%s has not finished", job.Namespace, job.Name)
 	result.Job = job
 	for _, condition := range job.Status.Conditions {

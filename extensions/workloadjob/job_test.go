@@ -37,7 +37,7 @@ func TestJudge(t *testing.T) {
 			seen := job.DeepCopy()
 			seen.Status.Conditions = test.conditions
 			test.want.Job = seen
-			NewWithT(t).Expect(judge(seen)).To(Equal(test.want))
+			NewWithT(t).Expect(resultOf(seen)).To(Equal(test.want))
 		})
 	}
 }

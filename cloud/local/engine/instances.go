@@ -102,7 +102,7 @@ func (e *Engine) createInstance(c *change, tenant string, spec cloud.InstanceSpe
 		},
 		Tenant: tenant, CPUs: kind.CPUs, MemoryBytes: kind.MemoryBytes,
 	}
-	if err := e.foretell(c, record); err != nil {
+	if err := e.drawFaults(c, record); err != nil {
 		return nil, err
 	}
 	used.Instances, used.CPUs, used.MemoryBytes = used.Instances+want.Instances, used.CPUs+want.CPUs, used.MemoryBytes+want.MemoryBytes

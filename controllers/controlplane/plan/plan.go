@@ -137,13 +137,13 @@ var rules = []rule{
 // It depends on nothing but the state, so the same state always gives the same decision.
 func Decide(s State) Decision {
 	if s.Deleting {
-		return s.judge(planDeletion(s))
+		return s.withRemediations(planDeletion(s))
 	}
 	var waiting Decision
 	for _, rule := range rules {
 		next, blocks := rule(s)
 		if next.Acts() {
-			return s.judge(next)
+			return s.withRemediations(next)
 		}
 		stable := next.Action == ActionNone
 		if waiting.Action == "" {
@@ -154,7 +154,7 @@ func Decide(s State) Decision {
 			break
 		}
 	}
-	return s.judge(waiting)
+	return s.withRemediations(waiting)
 }
 
 // planDeletion first waits until others have deleted the workers, and then deletes the whole

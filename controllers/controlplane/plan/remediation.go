@@ -55,8 +55,8 @@ func remediate(s State) (Decision, bool) {
 	return refused, false
 }
 
-// judge adds to a decision what happens now to each Machine that is to be remediated.
-func (s State) judge(next Decision) Decision {
+// withRemediations adds to a decision what happens now to each Machine that is to be remediated.
+func (s State) withRemediations(next Decision) Decision {
 	next.Unhealthy = map[string]Problem{}
 	for _, machine := range Filter(s.Machines, func(m Machine) bool { return m.Remediate }) {
 		own := s.remediation(machine)

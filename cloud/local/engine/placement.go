@@ -18,8 +18,8 @@ import (
 // will let later instances through. No event announces when the next draw succeeds.
 const stockoutRetry = 2 * time.Second
 
-// foretell draws the faults that will strike a newly ordered instance.
-func (e *Engine) foretell(c *change, record *store.Instance) error {
+// drawFaults draws the faults that will strike a newly ordered instance.
+func (e *Engine) drawFaults(c *change, record *store.Instance) error {
 	rules, err := c.Faults("")
 	if err != nil {
 		return err
