@@ -131,7 +131,7 @@ func (r *Reconciler) adoptSecrets(ctx context.Context, s *scope, config *bootstr
 	secrets := &corev1.SecretList{}
 	err := r.client.List(ctx, secrets, client.InNamespace(s.cluster.Namespace), client.MatchingLabels{clusterv1.ClusterNameLabel: s.cluster.Name})
 	if err != nil {
-		return fmt.Errorf("listing the secrets of the cluster: %w", err)
+		return fmt.Errorf("listing the Secrets of the cluster: %w", err)
 	}
 	for i := range secrets.Items {
 		secret := &secrets.Items[i]
@@ -141,7 +141,7 @@ func (r *Reconciler) adoptSecrets(ctx context.Context, s *scope, config *bootstr
 		before := secret.DeepCopy()
 		secret.SetOwnerReferences(util.ReplaceOwnerRef(secret.GetOwnerReferences(), config, controllerReference(s.controlPlane)))
 		if err := r.client.Patch(ctx, secret, client.MergeFrom(before)); err != nil {
-			return fmt.Errorf("taking over secret %s from KubeadmConfig %s: %w", secret.Name, config.Name, err)
+			return fmt.Errorf("taking over Secret %s from KubeadmConfig %s: %w", secret.Name, config.Name, err)
 		}
 	}
 	return nil

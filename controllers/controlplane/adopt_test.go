@@ -56,7 +56,7 @@ func controlledBy(kind, name string) func(*clusterv1.Machine) {
 }
 
 var _ = Describe("Adoption", func() {
-	It("takes over Machines that nobody controls, with their secrets", func(ctx SpecContext) {
+	It("takes over Machines that nobody controls, with their Secrets", func(ctx SpecContext) {
 		f := newFixture(ctx, func(f *fixture) { f.controlPlane.Labels = map[string]string{clusterv1.WatchLabel: "later"} })
 		machine := f.standalone(ctx, "old", "v1.35.4", func(machine *clusterv1.Machine) {
 			machine.Annotations = map[string]string{kubeadmcontrolplanev1.PreTerminateHookCleanupAnnotation: ""}

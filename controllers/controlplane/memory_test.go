@@ -64,14 +64,14 @@ func TestLookingAtTheWorkloadCluster(t *testing.T) {
 		want                     string
 	}{
 		"everything exists":        {change: settled, seen: true},
-		"unreadable secrets":       {change: settled, certificates: lost, seen: true},
+		"unreadable Secrets":       {change: settled, certificates: lost, seen: true},
 		"an unreadable kubeconfig": {change: settled, kubeconfig: lost, seen: true},
 		"deleted, with workers left": {change: func(s *scope) {
 			s.controlPlane.DeletionTimestamp, s.workers = &metav1.Time{Time: s.now}, []string{"Machine w"}
 		}, seen: true},
 		"deleted, with no workers left": {change: func(s *scope) { s.controlPlane.DeletionTimestamp = &metav1.Time{Time: s.now} }, want: "is being deleted"},
 		"no kubeconfig, and no key to sign one": {
-			change: func(s *scope) { s.cluster.Name = "another" }, want: "no kubeconfig secret",
+			change: func(s *scope) { s.cluster.Name = "another" }, want: "no kubeconfig Secret",
 		},
 	}
 	for name, test := range tests {

@@ -53,7 +53,7 @@ var _ = Describe("What the user has to put right", func() {
 		seen(ctx, mine)
 		update(ctx, f.controlPlane, func() { f.controlPlane.Annotations = map[string]string{"touched": "yes"} })
 		Eventually(f.condition(ctx, controlplanev1.AvailableCondition)).Should(And(
-			HavePrefix("Unknown"), ContainSubstring("kubeconfig secret c1-kubeconfig"), ContainSubstring("another cluster"), ContainSubstring("secret c1-ca")))
+			HavePrefix("Unknown"), ContainSubstring("kubeconfig Secret c1-kubeconfig"), ContainSubstring("another cluster"), ContainSubstring("Secret c1-ca")))
 		kept, err := f.secret(ctx, "-kubeconfig")()
 		Expect(err).NotTo(HaveOccurred())
 		Expect(kept.Data).To(Equal(theirs.Data), "it is reported but not replaced")
@@ -89,7 +89,7 @@ var _ = Describe("What the user has to put right", func() {
 	It("is shown of a certificate authority that expires soon", func() {
 		now := time.Date(2026, time.March, 9, 9, 0, 0, 0, time.UTC)
 		expiries := []certs.Expiry{{Secret: "c1-ca", At: now.AddDate(0, 0, 89)}, {Secret: "c1-etcd", At: now.AddDate(0, 0, 91)}}
-		Expect(expiryNotice(expiries, now)).To(Equal("secret c1-ca: its certificate expires at 2026-06-06T09:00:00Z"))
+		Expect(expiryNotice(expiries, now)).To(Equal("Secret c1-ca: its certificate expires at 2026-06-06T09:00:00Z"))
 		Expect(expiryNotice(expiries, now.AddDate(0, 0, -10))).To(BeEmpty())
 	})
 })

@@ -80,7 +80,7 @@ func (r *Reconciler) ensureKubeconfig(ctx context.Context, s *scope, authority c
 		return nil
 	}
 	if err != nil {
-		s.prerequisites.kubeconfig = &plan.Problem{Reason: reasonKubeconfigUnknown, Message: "the kubeconfig secret could not be read or written; see the manager's logs"}
+		s.prerequisites.kubeconfig = &plan.Problem{Reason: reasonKubeconfigUnknown, Message: "the kubeconfig Secret could not be read or written; see the manager's logs"}
 		return err
 	}
 	s.prerequisites.kubeconfig = nil
@@ -115,7 +115,7 @@ func (r *Reconciler) ensureCertificates(ctx context.Context, s *scope) (certs.Au
 	}
 	s.prerequisites.certificates = &plan.Problem{
 		Reason:  controlplanev1.CertificatesInternalErrorReason,
-		Message: "certificate secrets could not be read or written; see the manager's logs",
+		Message: "certificate Secrets could not be read or written; see the manager's logs",
 	}
 	return certs.Authority{}, err
 }
@@ -133,7 +133,7 @@ func expiryNotice(expiries []certs.Expiry, now time.Time) string {
 	var soon []string
 	for _, expiry := range expiries {
 		if expiry.At.Sub(now) < authorityExpiryNotice {
-			soon = append(soon, fmt.Sprintf("secret %s: its certificate expires at %s", expiry.Secret, expiry.At.UTC().Format(time.RFC3339)))
+			soon = append(soon, fmt.Sprintf("Secret %s: its certificate expires at %s", expiry.Secret, expiry.At.UTC().Format(time.RFC3339)))
 		}
 	}
 	return strings.Join(soon, "; ")

@@ -31,7 +31,7 @@ var _ = Describe("Certificates and kubeconfig", func() {
 				HaveField("Type", clusterv1.ClusterSecretType),
 				HaveField("Labels", HaveKeyWithValue(clusterv1.ClusterNameLabel, f.cluster.Name)),
 				HaveField("OwnerReferences", ConsistOf(HaveField("UID", f.controlPlane.UID))),
-			), "secret %s", suffix)
+			), "Secret %s", suffix)
 		}
 		ca, err := f.secret(ctx, "-ca")()
 		Expect(err).NotTo(HaveOccurred())
@@ -82,7 +82,7 @@ var _ = Describe("Certificates and kubeconfig", func() {
 		kept, err := f.secret(ctx, "-ca")()
 		Expect(err).NotTo(HaveOccurred())
 		Expect(kept.Data).To(Equal(theirs.Data))
-		Expect(kept.OwnerReferences).To(BeEmpty(), "the user's own secret must outlive the control plane")
+		Expect(kept.OwnerReferences).To(BeEmpty(), "the user's own Secret must outlive the control plane")
 	})
 
 	It("names a certificate that is unusable", func(ctx SpecContext) {

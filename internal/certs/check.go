@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/secret"
 )
 
-// check parses a certificate secret according to its purpose, and returns an InvalidError if it
+// check parses a certificate Secret according to its purpose, and returns an InvalidError if it
 // cannot be used.
 func check(certificate *secret.Certificate, now time.Time) (Authority, error) {
 	if certificate.Purpose == secret.ServiceAccount {
@@ -109,28 +109,28 @@ func invalid(certificate *secret.Certificate, field, problem string) *InvalidErr
 	return &InvalidError{Secret: certificate.Secret.Name, Field: field, Problem: problem}
 }
 
-// MissingError reports that certificate secrets do not exist though the cluster needs them.
+// MissingError reports that certificate Secrets do not exist though the cluster needs them.
 type MissingError struct {
 	// Secrets are the names of the missing secrets.
 	Secrets []string
 }
 
 func (e *MissingError) Error() string {
-	return "certificate secrets are missing: " + strings.Join(e.Secrets, ", ") +
-		"; provide them: secrets of an external etcd are never generated, and none is generated once a machine uses the certificates"
+	return "certificate Secrets are missing: " + strings.Join(e.Secrets, ", ") +
+		"; provide them: Secrets of an external etcd are never generated, and none is generated once a machine uses the certificates"
 }
 
-// InvalidError reports that a certificate secret cannot be used. It holds no key.
+// InvalidError reports that a certificate Secret cannot be used. It holds no key.
 type InvalidError struct {
 	// Secret is the name of the secret.
 	Secret string
-	// Field is the key of the secret's data that is wrong.
+	// Field is the key of the Secret's data that is wrong.
 	Field string
 	// Problem is what is wrong with it.
 	Problem string
 }
 
 func (e *InvalidError) Error() string {
-	return fmt.Sprintf("certificate secret %s: data[%q] %s; restore the right value from a backup, or, if no machine exists yet, delete the secret so that it is generated again",
+	return fmt.Sprintf("certificate Secret %s: data[%q] %s; restore the right value from a backup, or, if no machine exists yet, delete the Secret so that it is generated again",
 		e.Secret, e.Field, e.Problem)
 }

@@ -24,13 +24,13 @@ import (
 	"sigs.k8s.io/cluster-api/util/secret"
 )
 
-// Store reads and writes the certificate secrets.
+// Store reads and writes the certificate Secrets.
 type Store struct {
 	cached client.Client
 	live   client.Client
 }
 
-// NewStore returns a store. It looks for secrets in cached first, which may hold only those of
+// NewStore returns a store. It looks for Secrets in cached first, which may hold only those of
 // Cluster API, and then in live. It writes through live, which must not cache secrets.
 func NewStore(cached, live client.Client) *Store {
 	return &Store{cached: cached, live: live}
@@ -38,13 +38,13 @@ func NewStore(cached, live client.Client) *Store {
 
 // Request describes whose certificates are wanted.
 type Request struct {
-	// Cluster is the key of the Cluster; the secrets are named after it.
+	// Cluster is the key of the Cluster; the Secrets are named after it.
 	Cluster client.ObjectKey
 	// Config is the configuration of the control plane: the certificate folder, the validity and
 	// the encryption algorithm of what is generated, and whether etcd is external, in which case
 	// the user must provide its certificates.
 	Config bootstrapv1.ClusterConfiguration
-	// Owner becomes the controller of the secrets that are not the user's own.
+	// Owner becomes the controller of the Secrets that are not the user's own.
 	Owner metav1.OwnerReference
 	// Now is the time at which certificates must be valid.
 	Now time.Time
@@ -54,31 +54,31 @@ type Request struct {
 type Authority struct {
 	// Certificate is the certificate of the authority.
 	Certificate *x509.Certificate
-	// Bundle holds all certificates in the authority's secret; the first is Certificate.
+	// Bundle holds all certificates in the authority's Secret; the first is Certificate.
 	Bundle []*x509.Certificate
 	// Key is the key of the authority; nil if the user keeps it elsewhere.
 	Key crypto.Signer
 }
 
-// Found is what the certificate secrets hold.
+// Found is what the certificate Secrets hold.
 type Found struct {
 	// Authority is the cluster's certificate authority.
 	Authority Authority
-	// Expiries lists when the certificates in the secrets expire, soonest first.
+	// Expiries lists when the certificates in the Secrets expire, soonest first.
 	Expiries []Expiry
 }
 
-// Expiry is when a certificate in a secret expires.
+// Expiry is when a certificate in a Secret expires.
 type Expiry struct {
 	// Secret is the name of the secret.
 	Secret string
-	// At is when the first of the secret's certificates expires.
+	// At is when the first of the Secret's certificates expires.
 	At time.Time
 }
 
-// LookupOrGenerate returns what the cluster's certificate secrets hold, after generating every
-// missing one. It returns a MissingError if a secret of an external etcd is missing, and an
-// InvalidError if a secret cannot be used.
+// LookupOrGenerate returns what the cluster's certificate Secrets hold, after generating every
+// missing one. It returns a MissingError if a Secret of an external etcd is missing, and an
+// InvalidError if a Secret cannot be used.
 func (s *Store) LookupOrGenerate(ctx context.Context, request Request) (Found, error) {
 	certificates, err := s.read(ctx, request)
 	if err != nil {
@@ -92,14 +92,14 @@ func (s *Store) LookupOrGenerate(ctx context.Context, request Request) (Found, e
 		return Found{}, fmt.Errorf("generating certificates: %w", err)
 	}
 	if err := missing.SaveGenerated(ctx, s.live, request.Cluster, request.Owner); err != nil {
-		return Found{}, fmt.Errorf("writing certificate secrets: %w", err)
+		return Found{}, fmt.Errorf("writing certificate Secrets: %w", err)
 	}
 	return s.finish(ctx, request, certificates)
 }
 
-// Lookup returns what the cluster's certificate secrets hold and generates nothing. It returns a
-// MissingError if a secret is missing, and an InvalidError if one cannot be used. Even then it
-// returns the authority, unless the authority's own secret is the problem.
+// Lookup returns what the cluster's certificate Secrets hold and generates nothing. It returns a
+// MissingError if a Secret is missing, and an InvalidError if one cannot be used. Even then it
+// returns the authority, unless the authority's own Secret is the problem.
 func (s *Store) Lookup(ctx context.Context, request Request) (Found, error) {
 	certificates, err := s.read(ctx, request)
 	if err != nil {
@@ -125,7 +125,7 @@ func remains(request Request, certificates secret.Certificates) Found {
 	return Found{Authority: checked}
 }
 
-// read reads the secrets that exist.
+// read reads the Secrets that exist.
 func (s *Store) read(ctx context.Context, request Request) (secret.Certificates, error) {
 	certificates := secret.NewCertificatesForInitialControlPlane(&request.Config)
 	for _, certificate := range certificates {
@@ -137,7 +137,7 @@ func (s *Store) read(ctx context.Context, request Request) (secret.Certificates,
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("reading secret %s: %w", secret.Name(request.Cluster.Name, certificate.Purpose), err)
+			return nil, fmt.Errorf("reading Secret %s: %w", secret.Name(request.Cluster.Name, certificate.Purpose), err)
 		}
 		certificate.Secret = found
 		certificate.KeyPair = &capicerts.KeyPair{Cert: found.Data[secret.TLSCrtDataName], Key: found.Data[secret.TLSKeyDataName]}
@@ -159,7 +159,7 @@ func (s *Store) finish(ctx context.Context, request Request, certificates secret
 			found.Authority = checked
 		}
 	}
-	// Take over the secrets only if all of them can be used.
+	// Take over the Secrets only if all of them can be used.
 	for _, certificate := range certificates {
 		if err := EnsureOwner(ctx, s.live, certificate.Secret, request.Owner); err != nil {
 			return Found{}, err
@@ -188,8 +188,8 @@ func secretNames(cluster string, certificates secret.Certificates) []string {
 	return names
 }
 
-// EnsureOwner makes the owner the controller of a secret of Cluster API's type, in place of any
-// other controller. Such a secret is deleted with its control plane. A secret of another type is the
+// EnsureOwner makes the owner the controller of a Secret of Cluster API's type, in place of any
+// other controller. Such a Secret is deleted with its control plane. A Secret of another type is the
 // user's and is left alone. It writes only if that changes something.
 func EnsureOwner(ctx context.Context, writer client.Writer, existing *corev1.Secret, owner metav1.OwnerReference) error {
 	if existing.Type != clusterv1.ClusterSecretType {
@@ -206,7 +206,7 @@ func EnsureOwner(ctx context.Context, writer client.Writer, existing *corev1.Sec
 	changed := existing.DeepCopy()
 	changed.SetOwnerReferences(references)
 	if err := writer.Patch(ctx, changed, client.MergeFrom(existing)); err != nil {
-		return fmt.Errorf("setting the owner of secret %s: %w", changed.Name, err)
+		return fmt.Errorf("setting the owner of Secret %s: %w", changed.Name, err)
 	}
 	return nil
 }

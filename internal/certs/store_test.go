@@ -36,13 +36,13 @@ func testRequest() Request {
 	}
 }
 
-// newStore puts the objects only where nothing is cached, like secrets without Cluster API's label.
+// newStore puts the objects only where nothing is cached, like Secrets without Cluster API's label.
 func newStore(objects ...client.Object) (*Store, client.Client) {
 	live := fake.NewClientBuilder().WithObjects(objects...).Build()
 	return NewStore(fake.NewClientBuilder().Build(), live), live
 }
 
-// generated returns the secrets of a cluster as LookupOrGenerate creates them.
+// generated returns the Secrets of a cluster as LookupOrGenerate creates them.
 func generated(g *WithT) map[string]*corev1.Secret {
 	store, live := newStore()
 	_, err := store.LookupOrGenerate(context.Background(), testRequest())
@@ -88,7 +88,7 @@ func TestGenerate(t *testing.T) {
 
 	again, err := store.LookupOrGenerate(context.Background(), testRequest())
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(again.Authority.Certificate.Equal(found.Authority.Certificate)).To(BeTrue(), "existing secrets are kept")
+	g.Expect(again.Authority.Certificate.Equal(found.Authority.Certificate)).To(BeTrue(), "existing Secrets are kept")
 	looked, err := store.Lookup(context.Background(), testRequest())
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(looked.Authority.Certificate.Equal(found.Authority.Certificate)).To(BeTrue())
@@ -103,7 +103,7 @@ func TestLookupGeneratesNothing(t *testing.T) {
 	_, err := store.Lookup(context.Background(), testRequest())
 	var missing *MissingError
 	g.Expect(err).To(BeAssignableToTypeOf(missing))
-	g.Expect(err).To(MatchError(ContainSubstring("certificate secrets are missing: c1-ca, c1-sa; provide them")))
+	g.Expect(err).To(MatchError(ContainSubstring("certificate Secrets are missing: c1-ca, c1-sa; provide them")))
 	g.Expect(read(g, live)).To(HaveLen(2))
 }
 
@@ -157,7 +157,7 @@ func TestKeyKeptElsewhere(t *testing.T) {
 }
 
 func TestUnusable(t *testing.T) {
-	way := "restore the right value from a backup, or, if no machine exists yet, delete the secret so that it is generated again"
+	way := "restore the right value from a backup, or, if no machine exists yet, delete the Secret so that it is generated again"
 	tests := map[string]struct {
 		secret string
 		change func(g *WithT, found *corev1.Secret, others map[string]*corev1.Secret)
@@ -169,53 +169,53 @@ func TestUnusable(t *testing.T) {
 			change: func(_ *WithT, found *corev1.Secret, _ map[string]*corev1.Secret) {
 				found.Data[secret.TLSCrtDataName] = []byte("secret words")
 			},
-			want: `certificate secret c1-ca: data["tls.crt"] is not a PEM certificate; ` + way,
+			want: `certificate Secret c1-ca: data["tls.crt"] is not a PEM certificate; ` + way,
 		},
 		"empty": {
 			secret: "c1-proxy",
 			change: func(_ *WithT, found *corev1.Secret, _ map[string]*corev1.Secret) { found.Data = nil },
-			want:   `certificate secret c1-proxy: data["tls.crt"] is not a PEM certificate; ` + way,
+			want:   `certificate Secret c1-proxy: data["tls.crt"] is not a PEM certificate; ` + way,
 		},
 		"no key": {
 			secret: "c1-etcd",
 			change: func(_ *WithT, found *corev1.Secret, _ map[string]*corev1.Secret) {
 				found.Data[secret.TLSKeyDataName] = []byte("secret words")
 			},
-			want: `certificate secret c1-etcd: data["tls.key"] is not a PEM private key; ` + way,
+			want: `certificate Secret c1-etcd: data["tls.key"] is not a PEM private key; ` + way,
 		},
 		"key of another certificate": {
 			secret: "c1-ca",
 			change: func(_ *WithT, found *corev1.Secret, others map[string]*corev1.Secret) {
 				found.Data[secret.TLSKeyDataName] = others["c1-etcd"].Data[secret.TLSKeyDataName]
 			},
-			want: `certificate secret c1-ca: data["tls.key"] is not the key that belongs to data["tls.crt"]; ` + way,
+			want: `certificate Secret c1-ca: data["tls.key"] is not the key that belongs to data["tls.crt"]; ` + way,
 		},
 		"not an authority": {
 			secret: "c1-ca",
 			change: func(g *WithT, found *corev1.Secret, _ map[string]*corev1.Secret) {
 				found.Data[secret.TLSCrtDataName], found.Data[secret.TLSKeyDataName] = signed(g, found)
 			},
-			want: `certificate secret c1-ca: data["tls.crt"] is not the certificate of a certificate authority; ` + way,
+			want: `certificate Secret c1-ca: data["tls.crt"] is not the certificate of a certificate authority; ` + way,
 		},
 		"expired": {
 			secret: "c1-ca",
 			change: func(*WithT, *corev1.Secret, map[string]*corev1.Secret) {},
 			now:    time.Now().AddDate(11, 0, 0),
-			want:   `certificate secret c1-ca: data["tls.crt"] expired at `,
+			want:   `certificate Secret c1-ca: data["tls.crt"] expired at `,
 		},
 		"no public key": {
 			secret: "c1-sa",
 			change: func(_ *WithT, found *corev1.Secret, _ map[string]*corev1.Secret) {
 				found.Data[secret.TLSCrtDataName] = []byte("secret words")
 			},
-			want: `certificate secret c1-sa: data["tls.crt"] is not a PEM public key; ` + way,
+			want: `certificate Secret c1-sa: data["tls.crt"] is not a PEM public key; ` + way,
 		},
 		"no private key": {
 			secret: "c1-sa",
 			change: func(_ *WithT, found *corev1.Secret, _ map[string]*corev1.Secret) {
 				delete(found.Data, secret.TLSKeyDataName)
 			},
-			want: `certificate secret c1-sa: data["tls.key"] is missing; ` + way,
+			want: `certificate Secret c1-sa: data["tls.key"] is missing; ` + way,
 		},
 	}
 	for name, test := range tests {
@@ -267,7 +267,7 @@ func TestExternalEtcd(t *testing.T) {
 	g := NewWithT(t)
 	store, live := newStore()
 	_, err := store.LookupOrGenerate(context.Background(), externalEtcd())
-	g.Expect(err).To(MatchError(ContainSubstring("certificate secrets are missing: c1-apiserver-etcd-client, c1-etcd;")))
+	g.Expect(err).To(MatchError(ContainSubstring("certificate Secrets are missing: c1-apiserver-etcd-client, c1-etcd;")))
 	g.Expect(read(g, live)).To(BeEmpty(), "nothing is generated needlessly")
 
 	etcd := generated(g)["c1-etcd"]
@@ -279,7 +279,7 @@ func TestExternalEtcd(t *testing.T) {
 	}
 	store, _ = newStore(etcd, user)
 	_, err = store.LookupOrGenerate(context.Background(), externalEtcd())
-	g.Expect(err).To(MatchError(ContainSubstring(`certificate secret c1-apiserver-etcd-client: data["tls.key"] is missing`)))
+	g.Expect(err).To(MatchError(ContainSubstring(`certificate Secret c1-apiserver-etcd-client: data["tls.key"] is missing`)))
 
 	user.Data[secret.TLSKeyDataName] = key
 	user.ResourceVersion, etcd.ResourceVersion = "", ""

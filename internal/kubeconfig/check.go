@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/secret"
 )
 
-// InvalidError reports that a kubeconfig secret is not one for its cluster. It holds no
+// InvalidError reports that a kubeconfig Secret is not one for its cluster. It holds no
 // credentials.
 type InvalidError struct {
 	// Secret is the name of the secret.
@@ -24,14 +24,14 @@ type InvalidError struct {
 }
 
 func (e *InvalidError) Error() string {
-	return fmt.Sprintf("kubeconfig secret %s: data[%q] %s; correct the secret, or delete it so that it is created again",
+	return fmt.Sprintf("kubeconfig Secret %s: data[%q] %s; correct the Secret, or delete it so that it is created again",
 		e.Secret, secret.KubeconfigDataName, e.Problem)
 }
 
-// own reports whether the secret is not the user's.
+// own reports whether the Secret is not the user's.
 func own(existing *corev1.Secret) bool { return existing.Type == clusterv1.ClusterSecretType }
 
-// check returns the kubeconfig in a secret if it is for the requested cluster: it must trust the
+// check returns the kubeconfig in a Secret if it is for the requested cluster: it must trust the
 // cluster's authority. The server may differ from the endpoint, because a user may know another way
 // to the cluster.
 func check(existing *corev1.Secret, request Request) (*api.Config, error) {
@@ -49,7 +49,7 @@ func check(existing *corev1.Secret, request Request) (*api.Config, error) {
 		return problem("has no URL as the server of cluster %q", current.Cluster)
 	}
 	if request.Authority.Certificate != nil && len(cluster.CertificateAuthorityData) > 0 && !request.Authority.Trusts(cluster.CertificateAuthorityData) {
-		return problem("is for another cluster: it does not trust the certificate authority in secret %s",
+		return problem("is for another cluster: it does not trust the certificate authority in Secret %s",
 			secret.Name(request.Cluster.Name, secret.ClusterCA))
 	}
 	return config, nil

@@ -1,7 +1,7 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kubeconfig keeps the secret <cluster>-kubeconfig, through which Cluster API, its users
+// Package kubeconfig keeps the Secret <cluster>-kubeconfig, through which Cluster API, its users
 // and this project reach the API server of a cluster.
 //
 // A kubeconfig that a user created is used and never changed. One that this project created gets a

@@ -17,7 +17,7 @@ import (
 )
 
 // Load returns the kubeconfig in a secret. It returns an InvalidError if that cannot be used or
-// would run a program or read a file: whoever may write the secret must get neither the permissions
+// would run a program or read a file: whoever may write the Secret must get neither the permissions
 // nor the token of this program. Contexts other than the current one are not used, and may do so.
 func Load(found *corev1.Secret) (*api.Config, error) {
 	problem := func(format string, arguments ...any) (*api.Config, error) {
@@ -61,11 +61,11 @@ func outside(cluster *api.Cluster, user *api.AuthInfo) string {
 		named("client-key", user.ClientKey != ""))
 }
 
-// Reader reads kubeconfig secrets for code that uses their content without Load, such as Cluster
+// Reader reads kubeconfig Secrets for code that uses their content without Load, such as Cluster
 // API's ClusterCache.
 type Reader struct{ client.Reader }
 
-// Get reads an object. If it is a secret, Get fails as Load does.
+// Get reads an object. If it is a Secret, Get fails as Load does.
 func (r Reader) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
 	if err := r.Reader.Get(ctx, key, object, options...); err != nil {
 		return err

@@ -21,7 +21,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/secret"
 )
 
-// serverAnnotation on a secret records which server this project wrote into its kubeconfig. The
+// serverAnnotation on a Secret records which server this project wrote into its kubeconfig. The
 // kubeconfig follows the endpoint of the API server until a user has changed the server.
 const serverAnnotation = "controlplane.cluster.x-k8s.io/kubeconfig-server"
 
@@ -50,7 +50,7 @@ func (s *Store) refresh(ctx context.Context, request Request, existing *corev1.S
 	}
 	refreshed.Data[secret.KubeconfigDataName] = data
 	if err := s.live.Patch(ctx, refreshed, client.MergeFromWithOptions(existing, client.MergeFromWithOptimisticLock{})); err != nil {
-		return fmt.Errorf("renewing the kubeconfig in secret %s: %w", existing.Name, err)
+		return fmt.Errorf("renewing the kubeconfig in Secret %s: %w", existing.Name, err)
 	}
 	return nil
 }

@@ -25,15 +25,15 @@ import (
 
 // ErrNoKey is returned if a kubeconfig has to be created but the certificate authority's key is not
 // there to sign it.
-var ErrNoKey = errors.New("there is no kubeconfig secret, and no key of the cluster's certificate authority to create one with: provide the kubeconfig secret as well")
+var ErrNoKey = errors.New("there is no kubeconfig Secret, and no key of the cluster's certificate authority to create one with: provide the kubeconfig Secret as well")
 
-// Store reads and writes kubeconfig secrets.
+// Store reads and writes kubeconfig Secrets.
 type Store struct {
 	cached client.Reader
 	live   client.Client
 }
 
-// NewStore returns a store. It looks for a secret in cached first, which may hold only those of
+// NewStore returns a store. It looks for a Secret in cached first, which may hold only those of
 // Cluster API, and then in live. It writes through live, which must not cache secrets.
 func NewStore(cached client.Reader, live client.Client) *Store {
 	return &Store{cached: cached, live: live}
@@ -41,7 +41,7 @@ func NewStore(cached client.Reader, live client.Client) *Store {
 
 // Request describes what the kubeconfig must hold.
 type Request struct {
-	// Cluster is the key of the Cluster; the secret is named after it.
+	// Cluster is the key of the Cluster; the Secret is named after it.
 	Cluster client.ObjectKey
 	// Endpoint is the endpoint of the API server.
 	Endpoint clusterv1.APIEndpoint
@@ -50,16 +50,16 @@ type Request struct {
 	Authority certs.Authority
 	// Algorithm is that of the client's key; empty means RSA-2048.
 	Algorithm bootstrapv1.EncryptionAlgorithmType
-	// Owner becomes the controller of the secret, unless it is the user's own.
+	// Owner becomes the controller of the Secret, unless it is the user's own.
 	Owner metav1.OwnerReference
 	// Now is the time that determines how much of the client certificate's lifetime is over.
 	Now time.Time
 }
 
-// Ensure creates the kubeconfig secret if there is none, makes sure that it is owned, and renews
+// Ensure creates the kubeconfig Secret if there is none, makes sure that it is owned, and renews
 // its client certificate when half of the certificate's lifetime is over. The server follows the
 // endpoint unless a user has changed it, and missing certificates of the authority are added. The
-// rest of a kubeconfig stays as it is. Ensure never writes a secret that a user created. It returns
+// rest of a kubeconfig stays as it is. Ensure never writes a Secret that a user created. It returns
 // ErrNoKey if it cannot create one, and an InvalidError if the existing one is not for this cluster.
 func (s *Store) Ensure(ctx context.Context, request Request) error {
 	existing, err := secret.GetFromNamespacedName(ctx, s.cached, request.Cluster, secret.Kubeconfig)
@@ -70,7 +70,7 @@ func (s *Store) Ensure(ctx context.Context, request Request) error {
 		return s.create(ctx, request)
 	}
 	if err != nil {
-		return fmt.Errorf("getting the kubeconfig secret: %w", err)
+		return fmt.Errorf("getting the kubeconfig Secret: %w", err)
 	}
 	config, err := check(existing, request)
 	if err != nil {
@@ -100,9 +100,9 @@ func (s *Store) create(ctx context.Context, request Request) error {
 	made := capikubeconfig.GenerateSecretWithOwner(request.Cluster, data, request.Owner)
 	made.Annotations = map[string]string{serverAnnotation: request.server()}
 	err = s.live.Create(ctx, made)
-	// A secret that somebody else created in the meantime is as good.
+	// A Secret that somebody else created in the meantime is as good.
 	if err != nil && !apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("creating the kubeconfig secret: %w", err)
+		return fmt.Errorf("creating the kubeconfig Secret: %w", err)
 	}
 	return nil
 }

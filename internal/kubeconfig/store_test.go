@@ -355,8 +355,8 @@ func TestOwnerIsRestored(t *testing.T) {
 }
 
 func TestNotForThisCluster(t *testing.T) {
-	way := "; correct the secret, or delete it so that it is created again"
-	outside := `kubeconfig secret c1-kubeconfig: data["value"] must hold its certificates and credentials itself, because no program is run for it and no file is read: context "c1-admin@c1" uses `
+	way := "; correct the Secret, or delete it so that it is created again"
+	outside := `kubeconfig Secret c1-kubeconfig: data["value"] must hold its certificates and credentials itself, because no program is run for it and no file is read: context "c1-admin@c1" uses `
 	tests := map[string]struct {
 		change func(g *WithT, config *api.Config)
 		kind   corev1.SecretType
@@ -366,22 +366,22 @@ func TestNotForThisCluster(t *testing.T) {
 			change: func(g *WithT, config *api.Config) {
 				config.Clusters["c1"].CertificateAuthorityData = capicerts.EncodeCertPEM(newRequest(g).Authority.Certificate)
 			},
-			want: `kubeconfig secret c1-kubeconfig: data["value"] is for another cluster: it does not trust the certificate authority in secret c1-ca` + way,
+			want: `kubeconfig Secret c1-kubeconfig: data["value"] is for another cluster: it does not trust the certificate authority in Secret c1-ca` + way,
 		},
 		"another authority of the user": {
 			change: func(g *WithT, config *api.Config) {
 				config.Clusters["c1"].CertificateAuthorityData = capicerts.EncodeCertPEM(newRequest(g).Authority.Certificate)
 			},
 			kind: corev1.SecretTypeOpaque,
-			want: `kubeconfig secret c1-kubeconfig: data["value"] is for another cluster: it does not trust the certificate authority in secret c1-ca` + way,
+			want: `kubeconfig Secret c1-kubeconfig: data["value"] is for another cluster: it does not trust the certificate authority in Secret c1-ca` + way,
 		},
 		"no context": {
 			change: func(_ *WithT, config *api.Config) { config.CurrentContext = "" },
-			want:   `kubeconfig secret c1-kubeconfig: data["value"] has no current context that names a cluster` + way,
+			want:   `kubeconfig Secret c1-kubeconfig: data["value"] has no current context that names a cluster` + way,
 		},
 		"no server": {
 			change: func(_ *WithT, config *api.Config) { config.Clusters["c1"].Server = "" },
-			want:   `kubeconfig secret c1-kubeconfig: data["value"] has no URL as the server of cluster "c1"` + way,
+			want:   `kubeconfig Secret c1-kubeconfig: data["value"] has no URL as the server of cluster "c1"` + way,
 		},
 		"a program": {
 			change: func(_ *WithT, config *api.Config) {
@@ -424,7 +424,7 @@ func TestNotForThisCluster(t *testing.T) {
 		},
 		"no kubeconfig": {
 			change: nil,
-			want:   `kubeconfig secret c1-kubeconfig: data["value"] is not a kubeconfig` + way,
+			want:   `kubeconfig Secret c1-kubeconfig: data["value"] is not a kubeconfig` + way,
 		},
 	}
 	for name, test := range tests {

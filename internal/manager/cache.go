@@ -73,17 +73,17 @@ func CachedSecretClient(mgr ctrl.Manager, opts *Options) (client.Client, error) 
 		ByObject: map[client.Object]cache.ByObject{&corev1.Secret{}: {Label: having(clusterv1.ClusterNameLabel)}},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("cache of secrets: %w", err)
+		return nil, fmt.Errorf("cache of Secrets: %w", err)
 	}
 	if err := mgr.Add(secrets); err != nil {
-		return nil, fmt.Errorf("cache of secrets: %w", err)
+		return nil, fmt.Errorf("cache of Secrets: %w", err)
 	}
 	reading, err := client.New(mgr.GetConfig(), client.Options{
 		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
 		Cache: &client.CacheOptions{Reader: secrets},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("client for secrets: %w", err)
+		return nil, fmt.Errorf("client for Secrets: %w", err)
 	}
 	return reading, nil
 }

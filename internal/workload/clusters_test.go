@@ -64,7 +64,7 @@ func TestClientIsKeptAndFollowsTheSecret(t *testing.T) {
 	g.Expect(secrets.Update(ctx, kubeconfig)).To(Succeed())
 	second, err := clusters.Client(ctx, testCluster)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(second).NotTo(BeIdenticalTo(first), "the secret has changed")
+	g.Expect(second).NotTo(BeIdenticalTo(first), "the Secret has changed")
 
 	g.Expect(secrets.Delete(ctx, kubeconfig)).To(Succeed())
 	_, err = clusters.Client(ctx, testCluster)

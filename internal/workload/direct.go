@@ -43,7 +43,7 @@ func (r secretReader) get(ctx context.Context, cluster client.ObjectKey, purpose
 		found, err = secret.GetFromNamespacedName(ctx, r.live, cluster, purpose)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("getting the secret %s: %w", secret.Name(cluster.Name, purpose), err)
+		return nil, fmt.Errorf("getting the Secret %s: %w", secret.Name(cluster.Name, purpose), err)
 	}
 	return found, nil
 }
@@ -144,15 +144,15 @@ func (d *direct) newConnection(found *corev1.Secret) (connection, error) {
 	config.RateLimiter = d.newLimiter()
 	httpClient, err := rest.HTTPClientFor(config)
 	if err != nil {
-		return connection{}, fmt.Errorf("creating an HTTP client from secret %s: %w", found.Name, err)
+		return connection{}, fmt.Errorf("creating an HTTP client from Secret %s: %w", found.Name, err)
 	}
 	mapper, err := d.newMapper(config, httpClient)
 	if err != nil {
-		return connection{}, fmt.Errorf("preparing API discovery from secret %s: %w", found.Name, err)
+		return connection{}, fmt.Errorf("preparing API discovery from Secret %s: %w", found.Name, err)
 	}
 	made, err := client.New(config, client.Options{HTTPClient: httpClient, Scheme: d.scheme, Mapper: mapper})
 	if err != nil {
-		return connection{}, fmt.Errorf("creating a client from secret %s: %w", found.Name, err)
+		return connection{}, fmt.Errorf("creating a client from Secret %s: %w", found.Name, err)
 	}
 	return connection{config: config, http: httpClient, client: made, resourceVersion: found.ResourceVersion}, nil
 }

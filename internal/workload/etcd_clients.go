@@ -96,11 +96,11 @@ func (e *etcdClients) get(cluster client.ObjectKey, connection connection, autho
 		known.close()
 	}
 	if len(authority.Data[secret.TLSKeyDataName]) == 0 {
-		return nil, fmt.Errorf("secret %s: data[%q] is empty, so no certificate for etcd can be signed", authority.Name, secret.TLSKeyDataName)
+		return nil, fmt.Errorf("the Secret %s: data[%q] is empty, so no certificate for etcd can be signed", authority.Name, secret.TLSKeyDataName)
 	}
 	certificate, err := signClient(authority.Data[secret.TLSCrtDataName], authority.Data[secret.TLSKeyDataName])
 	if err != nil {
-		return nil, fmt.Errorf("secret %s: %w", authority.Name, err)
+		return nil, fmt.Errorf("the Secret %s: %w", authority.Name, err)
 	}
 	made := &etcdCluster{
 		madeFrom: madeFrom, made: time.Now(), idle: e.idle, forward: portForward(connection.config),

@@ -77,7 +77,7 @@ func (c *Connections) clusterAuthority(ctx context.Context, cluster client.Objec
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(authority.Data[secret.TLSCrtDataName]) {
-		return nil, fmt.Errorf("secret %s: data[%q] is not a PEM certificate", authority.Name, secret.TLSCrtDataName)
+		return nil, fmt.Errorf("the Secret %s: data[%q] is not a PEM certificate", authority.Name, secret.TLSCrtDataName)
 	}
 	return roots, nil
 }
