@@ -14,26 +14,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/process"
+	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/process/processtest"
 	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/report"
 	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
-
-func newTable(t *testing.T) *process.Table {
-	t.Helper()
-	table := process.NewTable()
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		table.Reap(ctx)
-	}()
-	t.Cleanup(func() {
-		cancel()
-		<-ended
-	})
-	return table
-}
 
 // bootstrap runs bootstrap data, and returns the report and the console output.
 func bootstrap(t *testing.T, data string) (contract.Bootstrap, string) {
@@ -44,7 +28,7 @@ func bootstrap(t *testing.T, data string) (contract.Bootstrap, string) {
 		t.Fatal(err)
 	}
 	var console bytes.Buffer
-	a := &agent{instance: &contract.Instance{ID: "i1"}, log: slog.New(slog.DiscardHandler), table: newTable(t), reporter: reporter}
+	a := &agent{instance: &contract.Instance{ID: "i1"}, log: slog.New(slog.DiscardHandler), table: processtest.NewTable(t), reporter: reporter}
 	files := bootstrapFiles{userData: filepath.Join(folder, "user-data"), output: filepath.Join(folder, "log/output.log")}
 	write(t, files.userData, data)
 	a.bootstrap(t.Context(), files, &console)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/process"
+	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/process/processtest"
 )
 
 func TestNewPodsFindsFirstProcessesOfContainers(t *testing.T) {
@@ -82,7 +83,7 @@ func container(t *testing.T, table *process.Table, script string) int {
 }
 
 func TestEndWaitsForContainersAndTheirLogs(t *testing.T) {
-	table := newTable(t)
+	table := processtest.NewTable(t)
 	const grace = 50 * time.Millisecond
 	heeds := container(t, table, "trap 'exit 0' TERM")
 	folder := filepath.Join(t.TempDir(), "task")
@@ -109,7 +110,7 @@ func TestEndWaitsForContainersAndTheirLogs(t *testing.T) {
 }
 
 func TestEndLeavesStoresToTheOthers(t *testing.T) {
-	table := newTable(t)
+	table := processtest.NewTable(t)
 	file := filepath.Join(t.TempDir(), "ended")
 	store := container(t, table, "trap 'echo store >> "+file+"; exit 0' TERM")
 	user := container(t, table, "trap 'sleep 0.1; echo user >> "+file+"; exit 0' TERM")

@@ -1,7 +1,7 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package process
+package process_test
 
 import (
 	"context"
@@ -12,34 +12,21 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/process"
+	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/process/processtest"
 )
 
-func newTable(t *testing.T) *Table {
+func start(t *testing.T, table *process.Table, script string) *process.Process {
 	t.Helper()
-	table := NewTable()
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		table.Reap(ctx)
-	}()
-	t.Cleanup(func() {
-		cancel()
-		<-ended
-	})
-	return table
-}
-
-func start(t *testing.T, table *Table, script string) *Process {
-	t.Helper()
-	proc, err := table.Start(Spec{Path: "/bin/sh", Args: []string{"sh", "-c", script}, Env: os.Environ()})
+	proc, err := table.Start(process.Spec{Path: "/bin/sh", Args: []string{"sh", "-c", script}, Env: os.Environ()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return proc
 }
 
-func wait(t *testing.T, proc *Process) Exit {
+func wait(t *testing.T, proc *process.Process) process.Exit {
 	t.Helper()
 	select {
 	case <-proc.Done():
@@ -55,22 +42,22 @@ func TestTimerSlackIsInherited(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = read.Close() }()
-	table := newTable(t)
-	proc, err := table.Start(Spec{Path: "/bin/sh", Args: []string{"sh", "-c", "cat /proc/self/timerslack_ns"}, Env: os.Environ(), Stdout: write})
+	table := processtest.NewTable(t)
+	proc, err := table.Start(process.Spec{Path: "/bin/sh", Args: []string{"sh", "-c", "cat /proc/self/timerslack_ns"}, Env: os.Environ(), Stdout: write})
 	_ = write.Close()
 	if err != nil {
 		t.Fatal(err)
 	}
 	wait(t, proc)
 	got, err := io.ReadAll(read)
-	if want := fmt.Sprintln(timerSlack.Nanoseconds()); err != nil || string(got) != want {
+	if want := fmt.Sprintln((2 * time.Millisecond).Nanoseconds()); err != nil || string(got) != want {
 		t.Errorf("the child of a child has the slack %q, %v, want %q", got, err, want)
 	}
 }
 
 func TestExitIsThatOfTheProcess(t *testing.T) {
-	table := newTable(t)
-	cases := map[string]Exit{
+	table := processtest.NewTable(t)
+	cases := map[string]process.Exit{
 		"exit 0":      {},
 		"exit 7":      {Code: 7},
 		"kill -9 $$":  {Code: 137, Signal: syscall.SIGKILL},
@@ -84,8 +71,8 @@ func TestExitIsThatOfTheProcess(t *testing.T) {
 }
 
 func TestManyProcessesAreEachToldOf(t *testing.T) {
-	table := newTable(t)
-	var all []*Process
+	table := processtest.NewTable(t)
+	var all []*process.Process
 	for range 50 {
 		all = append(all, start(t, table, "exit 3"))
 	}
@@ -97,12 +84,12 @@ func TestManyProcessesAreEachToldOf(t *testing.T) {
 }
 
 func TestStopKillsWhatDoesNotHeed(t *testing.T) {
-	table := newTable(t)
+	table := processtest.NewTable(t)
 	read, write, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	proc, err := table.Start(Spec{
+	proc, err := table.Start(process.Spec{
 		Path:   "/bin/sh",
 		Args:   []string{"sh", "-c", "trap '' TERM; echo up; while :; do sleep 0.01; done"},
 		Env:    os.Environ(),
@@ -126,13 +113,13 @@ func TestSignalReachesTheGroupUnlessAlone(t *testing.T) {
 	// The shell in the background prints its process ID once it is ready, and then the first signal
 	// it gets.
 	const script = `sh -c 'trap "echo told; exit" TERM; trap "echo left; exit" USR1; echo $$; while :; do sleep 0.01; done' & wait`
-	table := newTable(t)
+	table := processtest.NewTable(t)
 	for alone, want := range map[bool]string{false: "told", true: "left"} {
 		read, write, err := os.Pipe()
 		if err != nil {
 			t.Fatal(err)
 		}
-		proc, err := table.Start(Spec{
+		proc, err := table.Start(process.Spec{
 			Path: "/bin/sh", Args: []string{"sh", "-c", script}, Env: os.Environ(), Stdout: write, Alone: alone,
 		})
 		_ = write.Close()
@@ -156,14 +143,14 @@ func TestSignalReachesTheGroupUnlessAlone(t *testing.T) {
 }
 
 func TestStartNamesTheProgramThatIsMissing(t *testing.T) {
-	_, err := NewTable().Start(Spec{Path: "/no/such/program", Args: []string{"x"}})
+	_, err := process.NewTable().Start(process.Spec{Path: "/no/such/program", Args: []string{"x"}})
 	if err == nil || !strings.Contains(err.Error(), "/no/such/program") {
 		t.Errorf("error is %v", err)
 	}
 }
 
 func TestKillAllIsOnlyForTheFirstProcess(t *testing.T) {
-	if err := NewTable().KillAll(time.Second); err == nil {
+	if err := process.NewTable().KillAll(time.Second); err == nil {
 		t.Error("a process that is not the first may end all others")
 	}
 }
