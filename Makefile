@@ -189,6 +189,8 @@ bench: all-versions programs in-memory-provider kubeadm-control-plane bench-prog
 lint: prerequisites $(TOOLS)/golangci-lint ## Check style, bugs and import rules
 	@hack/prerequisites.sh shellcheck
 	shellcheck packaging/*.sh
+	shellcheck --shell=bash --severity=warning hack/*.sh
+	hack/size.sh HEAD >/dev/null
 	$(TOOLS)/golangci-lint run ./...
 	for module in bench conformance test/upstream node/agent node/flannel; do (cd $$module && $(TOOLS)/golangci-lint run --config '$(CURDIR)/.golangci.yml' ./...); done
 	test -z "$$(gofmt -l node)"
