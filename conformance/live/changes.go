@@ -84,11 +84,23 @@ func (s *story) scaleDown(ctx context.Context) error {
 	}
 	before := s.now
 	err := s.controlPlaneReplicas(ctx, 1)
-	if err == nil && !slices.Contains(uids(before.controlPlanes()), s.now.controlPlanes()[0].UID) {
-		err = errors.New("the remaining Machine is a new one")
+	if err == nil {
+		err = remains(before, s.now)
 	}
 	s.onControlPlane(scaling, err)
 	return err
+}
+
+// remains returns an error unless a Machine of a control plane is one of those before.
+func remains(before, after *view) error {
+	machines := after.controlPlanes()
+	if len(machines) == 0 {
+		return errors.New("the control plane has no Machine")
+	}
+	if !slices.Contains(uids(before.controlPlanes()), machines[0].UID) {
+		return errors.New("the remaining Machine is a new one")
+	}
+	return nil
 }
 
 // remediate marks a Machine of the control plane as a MachineHealthCheck does.

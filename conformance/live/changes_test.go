@@ -139,3 +139,25 @@ func TestRemediationThatDoesNotEnd(t *testing.T) {
 		g.Expect(s.results).To(HaveKeyWithValue("control-plane/remediation", HaveField("Status", conformance.Failed)))
 	})
 }
+
+// The last read of a settled cluster may not find the Machine that was there before.
+func TestScalingDownToNoMachine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		seen := false
+		s := newControlPlaneStory(t, interceptor.Funcs{
+			List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+				if _, ok := list.(*clusterv1.MachineList); ok && seen {
+					return nil
+				}
+				return c.List(ctx, list, options...)
+			},
+			Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+				time.AfterFunc(time.Second, func() { seen = true })
+				return c.Patch(ctx, object, patch, options...)
+			},
+		}, map[string]any{"replicas": int64(1)}, "m0")
+		g.Expect(s.scaleDown(t.Context())).To(MatchError("the control plane has no Machine"))
+		g.Expect(s.results).To(HaveKeyWithValue(scaling, HaveField("Status", conformance.Failed)))
+	})
+}
