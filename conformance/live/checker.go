@@ -61,6 +61,8 @@ type Checker struct {
 	crds    map[schema.GroupKind]*apiextensionsv1.CustomResourceDefinition
 	rules   map[string]conformance.Rule
 	results map[string]*conformance.Result
+	// unseen has the rules about Nodes that could not be read at some time.
+	unseen map[string]bool
 	// wanted are the versions of the contracts to check; empty for all.
 	wanted []string
 	// quiet means that nothing is recorded.
@@ -150,7 +152,7 @@ func (c *Checker) readRules() error {
 	if err != nil {
 		return err
 	}
-	c.rules, c.results = map[string]conformance.Rule{}, map[string]*conformance.Result{}
+	c.rules, c.results, c.unseen = map[string]conformance.Rule{}, map[string]*conformance.Result{}, map[string]bool{}
 	for _, rule := range rules {
 		if rule.At(conformance.Live) {
 			c.rules[rule.ID] = rule
@@ -273,6 +275,9 @@ func problems(errs ...error) error { return errors.Join(slices.DeleteFunc(errs, 
 func (c *Checker) record(id, contract, object string, problem error) {
 	if c.quiet || !c.covers(id, contract) {
 		return
+	}
+	if errors.Is(problem, errUnknown) {
+		c.unseen[id] = true
 	}
 	status := excuse(problem)
 	if problem != nil && c.ended() {

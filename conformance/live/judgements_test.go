@@ -6,6 +6,7 @@ package live
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -480,24 +481,53 @@ func TestNodesOfAnUnreachableCluster(t *testing.T) {
 }
 
 func TestDrainsThatCannotBeWatched(t *testing.T) {
-	const rule = "infrastructure-machinepool/machine-deletion"
 	for name, test := range map[string]struct {
 		mutate func(*view)
-		want   conformance.Status
+		want   error
 	}{
-		"they can":    {func(*view) {}, ""},
-		"unreachable": {func(v *view) { v.unreachable = errors.New("no route to host") }, conformance.NotRun},
-		"no Machines": {func(v *view) { v.machines = v.machines[:3] }, conformance.NotClaimed},
+		"they can":    {func(*view) {}, nil},
+		"unreachable": {func(v *view) { v.unreachable = errors.New("no route to host") }, errUnknown},
+		"no Machines": {func(v *view) { v.machines = v.machines[:3] }, errNotClaimed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := newView("v1beta2")
+			test.mutate(v)
+			if err := v.undrainable(&v.pools[0]); test.want == nil {
+				NewWithT(t).Expect(err).NotTo(HaveOccurred())
+			} else {
+				NewWithT(t).Expect(err).To(MatchError(test.want))
+			}
+		})
+	}
+}
+
+// What one pool does not have says nothing about another one, whose Nodes were not seen.
+func TestUnseenNodesAreNotForgotten(t *testing.T) {
+	const rule = "infrastructure-machinepool/machine-deletion"
+	unknown := fmt.Errorf("%w: no route to host", errUnknown)
+	for name, test := range map[string]struct {
+		works  error
+		seen   []error
+		want   conformance.Status
+		reason string
+	}{
+		"never seen":           {nil, []error{unknown}, conformance.Unfinished, "no route to host"},
+		"another has none":     {nil, []error{errNotClaimed, unknown}, conformance.Unfinished, errUnknown.Error()},
+		"there is no other":    {nil, []error{errNotApplicable, unknown}, conformance.Unfinished, errUnknown.Error()},
+		"seen later":           {nil, []error{unknown, nil}, conformance.Passed, ""},
+		"all have none":        {nil, []error{errNotClaimed}, conformance.NotClaimed, ""},
+		"the kubeconfig fails": {errors.New("expired"), []error{unknown}, conformance.NotRun, "no route to host"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			s := &story{Checker: &Checker{}, now: newView("v1beta2")}
+			s := &story{Checker: &Checker{}}
 			g.Expect(s.readRules()).To(Succeed())
-			test.mutate(s.now)
-			g.Expect(s.undrainable(&s.now.pools[0])).To(Equal(test.want != ""))
-			if test.want != "" {
-				g.Expect(s.results).To(HaveKeyWithValue(rule, HaveField("Status", test.want)))
+			s.record("control-plane/kubeconfig-works", "v1beta2", "DemoControlPlane", test.works)
+			for _, problem := range test.seen {
+				s.record(rule, "v1beta2", "DemoMachinePool", problem)
 			}
+			s.mindUnknown()
+			g.Expect(s.results).To(HaveKeyWithValue(rule, And(HaveField("Status", test.want), HaveField("Reason", ContainSubstring(test.reason)))))
 		})
 	}
 }

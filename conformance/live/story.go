@@ -111,8 +111,11 @@ func (s *story) mindUnknown() {
 	if works := s.results["control-plane/kubeconfig-works"]; works != nil && works.Status == conformance.Failed {
 		return
 	}
-	for _, result := range s.results {
-		if result.Status == conformance.NotRun && strings.HasPrefix(result.Reason, errUnknown.Error()) {
+	for id := range s.unseen {
+		switch result := s.results[id]; result.Status {
+		case conformance.NotClaimed, conformance.NotApplicable: // so says another object, whose Nodes were seen
+			result.Status, result.Reason = conformance.Unfinished, errUnknown.Error()
+		case conformance.NotRun:
 			result.Status = conformance.Unfinished
 		}
 	}

@@ -16,8 +16,6 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
-
-	"github.com/capfoo/cluster-api-provider-foo/conformance"
 )
 
 // scaleWorkers adds a machine to each set of workers, and removes one.
@@ -65,7 +63,8 @@ func (s *story) scalePool(ctx context.Context, p pool) error {
 	if err != nil {
 		return err
 	}
-	if s.undrainable(&p) {
+	if unwatched := s.now.undrainable(&p); unwatched != nil {
+		record("infrastructure-machinepool/machine-deletion", unwatched)
 		err = s.resize(ctx, p, replicas)
 		record("infrastructure-machinepool/scale", err)
 		return err
@@ -79,19 +78,12 @@ func (s *story) scalePool(ctx context.Context, p pool) error {
 	return nil
 }
 
-// undrainable reports whether the drain of a pool's Nodes cannot be watched, and records why.
-func (s *story) undrainable(p *pool) bool {
-	const rule = "infrastructure-machinepool/machine-deletion"
-	unknown := s.now.unknownNodes()
-	switch {
-	case len(s.now.machinesOf(p)) == 0:
-		s.missing(rule, conformance.NotClaimed, "the pool has no Machines")
-	case unknown != nil:
-		s.missing(rule, conformance.NotRun, unknown.Error())
-	default:
-		return false
+// undrainable returns why the drain of a pool's Nodes cannot be watched; nil if it can.
+func (v *view) undrainable(p *pool) error {
+	if len(v.machinesOf(p)) == 0 {
+		return fmt.Errorf("%w: the pool has no Machines", errNotClaimed)
 	}
-	return true
+	return v.unknownNodes()
 }
 
 func (s *story) resize(ctx context.Context, p pool, count int32) error {
