@@ -6,6 +6,7 @@ package live
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -92,6 +93,32 @@ func TestControlPlaneWithoutAVersion(t *testing.T) {
 			g.Expect(s.results).To(HaveKeyWithValue(rule, HaveField("Status", conformance.NotClaimed)))
 		}
 	})
+}
+
+// A hosted control plane may report a version that its API server does not have.
+func TestUpgradeOfAHostedControlPlane(t *testing.T) {
+	for name, test := range map[string]struct {
+		to   string
+		want conformance.Status
+	}{
+		"upgraded":    {"v1.36.3", conformance.Passed}, // as serveNodes says
+		"pretends to": {"v1.37.0", conformance.Failed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kubeconfig := serveNodes(t, &atomic.Int32{})
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				s := newControlPlaneStory(t, afterPatch(func(ctx context.Context, c client.Client, one *unstructured.Unstructured) error {
+					one.Object["status"] = map[string]any{"version": test.to, "externalManagedControlPlane": true}
+					return c.Update(ctx, one)
+				}), map[string]any{"version": "v1.35.0"})
+				s.useKubeconfig(t, kubeconfig)
+				s.UpgradeTo = test.to
+				_ = s.upgrade(t.Context()) // the results say the same
+				g.Expect(s.results).To(HaveKeyWithValue("control-plane/upgrade", HaveField("Status", test.want)))
+			})
+		})
+	}
 }
 
 // Kamaji's control planes have replicas and no Machines.

@@ -34,7 +34,7 @@ func hasVersion(v *view, o *object) error {
 	if want == "" {
 		return errNotClaimed
 	}
-	var unknown error
+	onNode := false
 	for _, m := range v.controlPlanes() {
 		kubelet, hasNode := v.nodes[m.Status.NodeRef.Name].Status.NodeInfo.KubeletVersion, v.hasNode(&m)
 		// A kubelet may leave out the end of the build metadata: the one of k0s v1.31.4+k0s.0 is v1.31.4+k0s.
@@ -42,11 +42,16 @@ func hasVersion(v *view, o *object) error {
 		if other || !fields.SameVersion(m.Spec.Version, want) {
 			return fmt.Errorf("spec.version is %s, the Machine %s has %q, and its Node runs %q", want, m.Name, m.Spec.Version, kubelet)
 		}
-		if hasNode {
-			unknown = v.unknownNodes()
-		}
+		onNode = onNode || hasNode
 	}
-	return unknown
+	if err := v.unknownNodes(); err != nil {
+		return err
+	}
+	// Without Nodes, only the API server shows the version. Services such as EKS choose the patch.
+	if !onNode && !fields.SameMinor(v.apiServer, want) {
+		return fmt.Errorf("spec.version is %s, and the API server has the version %q", want, v.apiServer)
+	}
+	return nil
 }
 
 func reportsVersion(_ *view, o *object) error {
@@ -144,7 +149,7 @@ func hasKubeconfig(v *view, _ *object) error { return checkSecret(v, "kubeconfig
 
 func reachesCluster(v *view, _ *object) error {
 	if v.unreachable != nil {
-		return fmt.Errorf("with the kubeconfig of the Secret, Nodes cannot be listed: %w", v.unreachable)
+		return fmt.Errorf("with the kubeconfig of the Secret, the cluster cannot be read: %w", v.unreachable)
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func newObject(role, kind, name, contract string, spec, status map[string]any) *
 func newView(contract string) *view {
 	v := &view{
 		cluster: &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: clusterName, UID: "cluster"}},
-		secrets: map[string]corev1.Secret{}, nodes: map[string]corev1.Node{}, owns: map[types.UID]bool{},
+		secrets: map[string]corev1.Secret{}, nodes: map[string]corev1.Node{}, owns: map[types.UID]bool{}, apiServer: testVersion,
 	}
 	v.cluster.Spec.ControlPlaneEndpoint = clusterv1.APIEndpoint{Host: "192.0.2.1", Port: 6443}
 	v.cluster.Status.Conditions = []metav1.Condition{

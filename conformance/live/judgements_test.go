@@ -329,6 +329,31 @@ func TestVersionsOfMachines(t *testing.T) {
 	}
 }
 
+// Nobody but the API server of a hosted control plane can say which version it has.
+func TestVersionWithoutNodes(t *testing.T) {
+	for name, test := range map[string]struct {
+		mutate func(*view)
+		ok     bool
+	}{
+		"as wanted":          {func(*view) {}, true},
+		"another patch":      {func(v *view) { v.apiServer = "v1.36.9-eks-5f6e1c1" }, true},
+		"another minor":      {func(v *view) { v.apiServer = "v1.35.3" }, false},
+		"no version":         {func(v *view) { v.apiServer = "" }, false},
+		"Machines, no Nodes": {func(v *view) { v.apiServer, v.machines = "v1.35.3", newView("v1beta2").machines }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			v := newView("v1beta2")
+			v.machines = v.machines[3:]
+			set(v.controlPlane, true, "status.externalManagedControlPlane")
+			test.mutate(v)
+			g.Expect(hasVersion(v, v.controlPlane) == nil).To(Equal(test.ok))
+			v.unreachable = errors.New("no route to host")
+			g.Expect(hasVersion(v, v.controlPlane)).To(MatchError(errUnknown))
+		})
+	}
+}
+
 func TestOrderOfVersions(t *testing.T) {
 	for name, test := range map[string]struct {
 		versions []string

@@ -86,6 +86,7 @@ func serveNodes(t *testing.T, failures *atomic.Int32) []byte {
 	t.Helper()
 	g := NewWithT(t)
 	answers := map[string]string{
+		"/version":      `{"gitVersion": "v1.36.3"}`,
 		"/api":          `{"kind": "APIVersions", "versions": ["v1"]}`,
 		"/apis":         `{"kind": "APIGroupList", "apiVersion": "v1", "groups": []}`,
 		"/api/v1":       `{"kind": "APIResourceList", "groupVersion": "v1", "resources": [{"name": "nodes", "kind": "Node", "verbs": ["list"]}]}`,

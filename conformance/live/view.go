@@ -17,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	apidiscovery "k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
@@ -34,7 +36,9 @@ type view struct {
 	deployments  []clusterv1.MachineDeployment
 	secrets      map[string]corev1.Secret
 	nodes        map[string]corev1.Node
-	// unreachable is why the nodes could not be read.
+	// apiServer is the version of the cluster's API server.
+	apiServer string
+	// unreachable is why the nodes or that version could not be read.
 	unreachable error
 	// namespaced are all objects of the namespace that clusterctl move would look at.
 	namespaced []metav1.PartialObjectMetadata
@@ -274,9 +278,17 @@ func (s *story) readNamespace(ctx context.Context, v *view) error {
 	return nil
 }
 
-// readNodes connects to the cluster as Cluster API does.
+// readNodes connects to the cluster as Cluster API does, and reads its Nodes and version.
 func (s *story) readNodes(ctx context.Context, v *view) error {
 	workload, err := v.connect()
+	if err != nil {
+		return err
+	}
+	config, err := v.kubeconfig()
+	if err != nil {
+		return err
+	}
+	server, err := apidiscovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
 		return err
 	}
@@ -289,10 +301,16 @@ func (s *story) readNodes(ctx context.Context, v *view) error {
 	for _, node := range list.Items {
 		v.nodes[node.Name] = node
 	}
+	version, err := server.ServerVersion()
+	if err != nil {
+		return err
+	}
+	v.apiServer = version.GitVersion
 	return nil
 }
 
-func (v *view) connect() (client.Client, error) {
+// kubeconfig returns how Cluster API connects to the cluster.
+func (v *view) kubeconfig() (*rest.Config, error) {
 	secret, ok := v.secrets[clusterName+"-kubeconfig"]
 	if !ok {
 		return nil, fmt.Errorf("there is no Secret %s-kubeconfig", clusterName)
@@ -301,11 +319,19 @@ func (v *view) connect() (client.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("secret %s: value is no kubeconfig: %w", secret.Name, err)
 	}
+	config.Timeout = soon
+	return config, nil
+}
+
+func (v *view) connect() (client.Client, error) {
+	config, err := v.kubeconfig()
+	if err != nil {
+		return nil, err
+	}
 	scheme, err := NewScheme()
 	if err != nil {
 		return nil, err
 	}
-	config.Timeout = soon
 	return client.New(config, client.Options{Scheme: scheme})
 }
 

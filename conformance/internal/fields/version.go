@@ -27,6 +27,13 @@ func SameRelease(a, b string) bool {
 	return err == nil && otherErr == nil && one.Equals(other) && slices.Equal(one.Build[:n], other.Build[:n])
 }
 
+// SameMinor reports whether two texts name the same minor version of Kubernetes.
+func SameMinor(a, b string) bool {
+	one, err := semver.ParseTolerant(a)
+	other, otherErr := semver.ParseTolerant(b)
+	return err == nil && otherErr == nil && one.Major == other.Major && one.Minor == other.Minor
+}
+
 // CheckOrder returns an error if a version is unreadable or comes before an older one. As for Cluster API,
 // build metadata counts, too.
 func CheckOrder(versions []string) error {

@@ -33,3 +33,19 @@ func TestSameVersion(t *testing.T) {
 		g.Expect(fields.SameRelease(test.a, test.b)).To(Equal(test.sameRelease), "%s %s", test.a, test.b)
 	}
 }
+
+func TestSameMinor(t *testing.T) {
+	for _, test := range []struct {
+		a, b string
+		same bool
+	}{
+		{"v1.31.0", "v1.31.4-eks-5f6e1c1", true},
+		{"1.31", "v1.31.4+k0s", true},
+		{"v1.31.0", "v1.32.0", false},
+		{"v1.31.0", "v2.31.0", false},
+		{"latest", "latest", false},
+		{"", "", false},
+	} {
+		NewWithT(t).Expect(fields.SameMinor(test.a, test.b)).To(Equal(test.same), "%s %s", test.a, test.b)
+	}
+}
