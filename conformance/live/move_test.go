@@ -276,13 +276,16 @@ func TestDeletionIsJudgedByTheObjectsThatThereAre(t *testing.T) {
 	g.Expect(s.delete(t.Context())).To(MatchError(refused))
 	g.Expect(s.results).NotTo(HaveKey(rule), "nobody was asked to delete anything")
 
-	synctest.Test(t, func(t *testing.T) {
-		g := NewWithT(t)
-		s := newStory(t, interceptor.Funcs{})
-		s.now.infra.SetUID("before a move")
-		g.Expect(s.delete(t.Context())).To(Succeed())
-		g.Expect(s.results).To(HaveKeyWithValue(rule, HaveField("Status", conformance.Failed)), "nobody removes the finalizer")
-	})
+	for _, label := range []string{"infrastructure-demo", ""} { // clusterctl did not install it
+		synctest.Test(t, func(t *testing.T) {
+			g := NewWithT(t)
+			s := newStory(t, interceptor.Funcs{})
+			s.crds[demoCluster.GroupKind()].Labels[clusterv1.ProviderNameLabel] = label
+			s.now.infra.SetUID("before a move")
+			g.Expect(s.delete(t.Context())).To(Succeed())
+			g.Expect(s.results).To(HaveKeyWithValue(rule, HaveField("Status", conformance.Failed)), "nobody removes the finalizer")
+		})
+	}
 }
 
 // Cluster API deletes the workers first, and the rest only when they are gone.

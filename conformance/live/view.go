@@ -244,11 +244,13 @@ func (s *story) ownExtension(ctx context.Context, extension *runtimev1.Extension
 
 var secretKind = corev1.SchemeGroupVersion.WithKind("Secret")
 
-// movable returns the kinds that clusterctl move looks at.
+// movable returns the kinds that clusterctl move looks at. The kinds of a provider that clusterctl has not
+// installed may lack its label, but not the label of a contract.
 func (s *story) movable() []schema.GroupVersionKind {
 	kinds := []schema.GroupVersionKind{secretKind, corev1.SchemeGroupVersion.WithKind("ConfigMap")}
 	for kind, crd := range s.crds {
-		provider := crd.Labels[clusterv1.ProviderNameLabel] != "" || strings.HasSuffix(kind.Group, "cluster.x-k8s.io")
+		_, _, err := s.version(kind)
+		provider := crd.Labels[clusterv1.ProviderNameLabel] != "" || strings.HasSuffix(kind.Group, "cluster.x-k8s.io") || err == nil
 		if !provider || crd.Spec.Scope != "Namespaced" {
 			continue
 		}
