@@ -61,10 +61,11 @@ func newView(contract string) *view {
 	for _, name := range []string{"a", "b", "c"} {
 		v.cluster.Status.FailureDomains = append(v.cluster.Status.FailureDomains, clusterv1.FailureDomain{Name: name, ControlPlane: ptr.To(name != "c")})
 	}
+	endpoint := func() map[string]any { return map[string]any{"host": "192.0.2.1", "port": int64(6443)} }
 	v.infra = newObject("infrastructure-cluster", "DemoCluster", clusterName, contract,
-		map[string]any{"controlPlaneEndpoint": map[string]any{"host": "192.0.2.1", "port": int64(6443)}}, map[string]any{"failureDomains": domains})
+		map[string]any{"controlPlaneEndpoint": endpoint()}, map[string]any{"failureDomains": domains})
 	v.controlPlane = newObject("control-plane", "DemoControlPlane", clusterName, contract,
-		map[string]any{"replicas": int64(3), "version": testVersion}, map[string]any{"replicas": int64(3), "version": testVersion})
+		map[string]any{"replicas": int64(3), "version": testVersion, "controlPlaneEndpoint": endpoint()}, map[string]any{"replicas": int64(3), "version": testVersion})
 	for i := range 3 {
 		m := v.addMachine(i, contract)
 		m.Labels[clusterv1.MachineControlPlaneLabel] = ""

@@ -48,6 +48,7 @@ var judgements = slices.Concat([]judgement{
 
 var controlPlaneJudgements = []judgement{
 	{"control-plane/initialization", "control-plane", isInitialized},
+	{"control-plane/endpoint", "control-plane", hasEndpoint},
 	{"control-plane/replicas", "control-plane", countsReplicas},
 	{"control-plane/version", "control-plane", hasVersion},
 	{"control-plane/status-version", "control-plane", reportsVersion},

@@ -59,7 +59,7 @@ var mutants = map[string][]func(*view){
 		set(v.infra, nil, "status.initialization")
 		set(v.infra, nil, "status.ready")
 	}},
-	"infrastructure-cluster/endpoint": {func(v *view) { v.cluster.Spec.ControlPlaneEndpoint.Host = "192.0.2.9" }},
+	"infrastructure-cluster/endpoint": {func(v *view) { set(v.infra, "192.0.2.9", "spec.controlPlaneEndpoint.host") }},
 	"infrastructure-cluster/failure-domains": {func(v *view) {
 		v.cluster.Status.FailureDomains = append(v.cluster.Status.FailureDomains, clusterv1.FailureDomain{Name: "d"})
 	}},
@@ -104,6 +104,7 @@ var mutants = map[string][]func(*view){
 		set(v.controlPlane, nil, "status.initialization")
 		set(v.controlPlane, nil, "status.initialized")
 	}},
+	"control-plane/endpoint": {func(v *view) { set(v.controlPlane, int64(443), "spec.controlPlaneEndpoint.port") }},
 	"control-plane/replicas": {
 		func(v *view) { set(v.controlPlane, int64(2), "status.replicas") },
 		func(v *view) {
