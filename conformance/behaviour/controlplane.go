@@ -46,8 +46,10 @@ func controlPlaneScenarios() []scenario {
 
 func lifeOfControlPlane(s *story) error {
 	object, err := s.ready()
-	if err != nil {
+	if object != nil && err != nil {
 		s.check("machine-label", err)
+	}
+	if err != nil {
 		return err
 	}
 	machine, err := s.firstMachine()

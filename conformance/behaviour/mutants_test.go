@@ -262,6 +262,33 @@ func TestAFailedReadDoesNotSayThatNothingHappened(t *testing.T) {
 	}
 }
 
+// closed is a client that cannot create control planes.
+type closed struct{ client.Client }
+
+func (c closed) Create(ctx context.Context, object client.Object, options ...client.CreateOption) error {
+	if object.GetObjectKind().GroupVersionKind().Kind == mutant.ControlPlane {
+		return errors.New("no answer")
+	}
+	return c.Client.Create(ctx, object, options...)
+}
+
+func TestAControlPlaneThatCannotBeCreatedBreaksNoRule(t *testing.T) {
+	environment := startMutants(t)
+	g := NewWithT(t)
+	config := &Config{Kinds: kindsOf("control-plane/" + obedient), Contracts: []string{"v1beta2"}, Parallel: 1}
+	config.setDefaults()
+	checker := &Checker{
+		Config: config, Scenarios: []string{lifeOf + "a control plane"},
+		Environment: &Environment{Client: closed{environment.Client}, Config: environment.Config, crds: environment.crds},
+		Stepper:     &mutant.Provider{Client: environment.Client, Contract: "v1beta2", Kinds: reconciled(config)},
+	}
+	results, err := checker.Check(t.Context(), nil)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(results).To(ContainElement(And(HaveField("Rule", "control-plane/machine-label"), HaveField("Status", conformance.Unfinished),
+		HaveField("Reason", ContainSubstring("no answer")))))
+	g.Expect(results).NotTo(ContainElement(HaveField("Status", conformance.Failed)))
+}
+
 func TestEachMutantFailsItsRuleOnly(t *testing.T) {
 	environment := startMutants(t)
 	// The parent's cleanup stops the API server, so it must wait for the parallel tests.
