@@ -156,6 +156,13 @@ func (s *story) check(name string, problem error) {
 	}
 }
 
+// notRun records why the story cannot check a rule.
+func (s *story) notRun(name, reason string) {
+	if s.wants(name) {
+		s.results.notRun(s.rule(name), s.contract, reason)
+	}
+}
+
 // unanswered reports whether the kube-apiserver is the problem, as on a machine that is much too busy:
 // that says nothing about the provider.
 func (c *Checker) unanswered(problem error) bool {
