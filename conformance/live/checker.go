@@ -61,7 +61,7 @@ type Checker struct {
 	crds    map[schema.GroupKind]*apiextensionsv1.CustomResourceDefinition
 	rules   map[string]conformance.Rule
 	results map[string]*conformance.Result
-	// unseen has the rules about Nodes that could not be read at some time.
+	// unseen has the rules about what the suite could not see in the cluster at some time.
 	unseen map[string]bool
 	// wanted are the versions of the contracts to check; empty for all.
 	wanted []string
@@ -245,7 +245,7 @@ var (
 	// errNotApplicable means that the cluster has nothing that a rule is about.
 	errNotApplicable = errors.New("the cluster has nothing of the kind")
 	// errUnknown means that the suite could not see what a rule is about.
-	errUnknown = errors.New("the Nodes of the cluster could not be read")
+	errUnknown = errors.New("the suite could not look into the cluster")
 )
 
 // unjudged is what errors that say nothing against the provider mean for a rule.

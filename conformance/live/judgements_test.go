@@ -511,25 +511,22 @@ func TestDrainsThatCannotBeWatched(t *testing.T) {
 		mutate func(*view)
 		want   error
 	}{
-		"they can":    {func(*view) {}, nil},
-		"unreachable": {func(v *view) { v.unreachable = errors.New("no route to host") }, errUnknown},
-		"no Machines": {func(v *view) { v.machines = v.machines[:3] }, errNotClaimed},
+		"unreachable":   {func(v *view) { v.unreachable = errors.New("no route to host") }, errUnknown},
+		"no kubeconfig": {func(*view) {}, errUnknown},
+		"no Machines":   {func(v *view) { v.machines = v.machines[:3] }, errNotClaimed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := newView("v1beta2")
 			test.mutate(v)
-			if err := v.undrainable(&v.pools[0]); test.want == nil {
-				NewWithT(t).Expect(err).NotTo(HaveOccurred())
-			} else {
-				NewWithT(t).Expect(err).To(MatchError(test.want))
-			}
+			_, err := v.hold(t.Context(), &v.pools[0])
+			NewWithT(t).Expect(err).To(MatchError(test.want))
 		})
 	}
 }
 
 // What one pool does not have says nothing about another one, whose Nodes were not seen.
 func TestUnseenNodesAreNotForgotten(t *testing.T) {
-	const rule = "infrastructure-machinepool/machine-deletion"
+	const rule = poolDrain
 	unknown := fmt.Errorf("%w: no route to host", errUnknown)
 	for name, test := range map[string]struct {
 		works  error

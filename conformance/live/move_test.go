@@ -39,6 +39,7 @@ import (
 var (
 	demoCluster      = schema.GroupVersionKind{Group: "demo.example.com", Version: "v1", Kind: "DemoCluster"}
 	demoControlPlane = demoCluster.GroupVersion().WithKind("DemoControlPlane")
+	demoPool         = demoCluster.GroupVersion().WithKind("DemoMachinePool")
 )
 
 // newStory returns the story of a Cluster and its DemoCluster, in a management cluster whose requests
@@ -48,12 +49,12 @@ func newStory(t *testing.T, functions interceptor.Funcs) *story {
 	g := NewWithT(t)
 	scheme, err := NewScheme()
 	g.Expect(err).NotTo(HaveOccurred())
-	scheme.AddKnownTypeWithName(demoCluster, &unstructured.Unstructured{})
-	scheme.AddKnownTypeWithName(demoCluster.GroupVersion().WithKind("DemoClusterList"), &unstructured.UnstructuredList{})
+	for _, kind := range []schema.GroupVersionKind{demoCluster, demoControlPlane, demoPool} {
+		scheme.AddKnownTypeWithName(kind, &unstructured.Unstructured{})
+		scheme.AddKnownTypeWithName(kind.GroupVersion().WithKind(kind.Kind+"List"), &unstructured.UnstructuredList{})
+	}
 	cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "live", Name: clusterName, UID: "cluster"}}
 	cluster.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: demoCluster.Group, Kind: demoCluster.Kind, Name: clusterName}
-	scheme.AddKnownTypeWithName(demoControlPlane, &unstructured.Unstructured{})
-	scheme.AddKnownTypeWithName(demoControlPlane.GroupVersion().WithKind("DemoControlPlaneList"), &unstructured.UnstructuredList{})
 	infra := newObject("infrastructure-cluster", demoCluster.Kind, clusterName, "v1beta2", map[string]any{}, map[string]any{})
 	infra.SetGroupVersionKind(demoCluster)
 	infra.SetNamespace("live")
@@ -65,7 +66,7 @@ func newStory(t *testing.T, functions interceptor.Funcs) *story {
 			WithObjects(cluster, infra.Unstructured).WithInterceptorFuncs(functions).Build(),
 	}
 	for kind, label := range map[schema.GroupVersionKind]string{
-		clusterv1.GroupVersion.WithKind("Cluster"): "cluster-api", demoCluster: "infrastructure-demo", demoControlPlane: "control-plane-demo",
+		clusterv1.GroupVersion.WithKind("Cluster"): "cluster-api", demoCluster: "infrastructure-demo", demoPool: "infrastructure-demo", demoControlPlane: "control-plane-demo",
 	} {
 		crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{
 			clusterv1.ProviderNameLabel: label, clusterv1.GroupVersion.Group + "/v1beta2": kind.Version,
@@ -81,16 +82,18 @@ func newStory(t *testing.T, functions interceptor.Funcs) *story {
 	return s
 }
 
-// serveNodes serves a workload cluster with a Node, whose Nodes cannot be listed while failures is positive.
+// serveNodes serves a workload cluster that admits no Pods. Its Node cannot be listed while failures is positive.
 func serveNodes(t *testing.T, failures *atomic.Int32) []byte {
 	t.Helper()
 	g := NewWithT(t)
 	answers := map[string]string{
-		"/version":      `{"gitVersion": "v1.36.3"}`,
-		"/api":          `{"kind": "APIVersions", "versions": ["v1"]}`,
-		"/apis":         `{"kind": "APIGroupList", "apiVersion": "v1", "groups": []}`,
-		"/api/v1":       `{"kind": "APIResourceList", "groupVersion": "v1", "resources": [{"name": "nodes", "kind": "Node", "verbs": ["list"]}]}`,
-		"/api/v1/nodes": `{"kind": "NodeList", "apiVersion": "v1", "items": [{"metadata": {"name": "m0", "uid": "node-m0"}}]}`,
+		"/version": `{"gitVersion": "v1.36.3"}`,
+		"/api":     `{"kind": "APIVersions", "versions": ["v1"]}`,
+		"/apis":    `{"kind": "APIGroupList", "apiVersion": "v1", "groups": []}`,
+		"/api/v1": `{"kind": "APIResourceList", "groupVersion": "v1", "resources": [
+			{"name": "nodes", "kind": "Node", "verbs": ["list"]}, {"name": "pods", "kind": "Pod", "namespaced": true, "verbs": ["create"]}]}`,
+		"/api/v1/namespaces/default/pods": `{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 403, "reason": "Forbidden", "message": "violates PodSecurity"}`,
+		"/api/v1/nodes":                   `{"kind": "NodeList", "apiVersion": "v1", "items": [{"metadata": {"name": "m0", "uid": "node-m0"}}]}`,
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		if request.URL.Path == "/api/v1/nodes" && failures.Add(-1) >= 0 {
@@ -98,6 +101,9 @@ func serveNodes(t *testing.T, failures *atomic.Int32) []byte {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
+		if request.Method == http.MethodPost {
+			w.WriteHeader(http.StatusForbidden)
+		}
 		_, _ = io.WriteString(w, answers[request.URL.Path]) // otherwise the client says so
 	}))
 	server.Config.SetKeepAlivesEnabled(false) // so that no goroutine of the client waits for the server

@@ -60,7 +60,7 @@ var steps = []step{
 	{"create", nil, (*story).create, false},
 	{"change in place", []string{"control-plane/metadata-propagation", "control-plane/in-place-propagation"}, (*story).changeInPlace, false},
 	{"rotate the kubeconfig", []string{"control-plane/kubeconfig-rotation"}, (*story).rotateKubeconfig, false},
-	{"scale workers and drain them", []string{"infrastructure-machinepool/scale", "infrastructure-machinepool/machine-deletion"}, (*story).scaleWorkers, false},
+	{"scale workers and drain them", []string{poolScale, poolDrain}, (*story).scaleWorkers, false},
 	{"scale the control plane up", []string{scaling}, (*story).scaleUp, false},
 	{"update in place", []string{inPlaceUpdates}, (*story).updateInPlace, false},
 	{"replace an unhealthy machine", []string{"control-plane/remediation"}, (*story).remediate, false},

@@ -48,6 +48,10 @@ func (v *view) deploymentHas(name string, count int32) error {
 	return nil
 }
 
+// The rules about the machines of pools that this file checks.
+const poolScale, poolDrain = "infrastructure-machinepool/scale", "infrastructure-machinepool/machine-deletion"
+
+// scalePool adds a machine to a pool, and removes one.
 func (s *story) scalePool(ctx context.Context, p pool) error {
 	if p.infra == nil {
 		return nil
@@ -58,88 +62,94 @@ func (s *story) scalePool(ctx context.Context, p pool) error {
 		}
 	}
 	replicas := ptr.Deref(p.Spec.Replicas, 1)
-	err := s.resize(ctx, p, replicas+1)
-	record("infrastructure-machinepool/scale", err)
+	if err := s.setReplicas(ctx, &p, replicas+1); err != nil {
+		return err
+	}
+	if err := s.awaitReplicas(ctx, &p, replicas+1); err != nil {
+		record(poolScale, err) // the rule holds only after the pool has shrunk
+		return err
+	}
+	drained, err := s.shrink(ctx, &p, replicas)
+	record(poolDrain, drained)
 	if err != nil {
 		return err
 	}
-	if unwatched := s.now.undrainable(&p); unwatched != nil {
-		record("infrastructure-machinepool/machine-deletion", unwatched)
-		err = s.resize(ctx, p, replicas)
-		record("infrastructure-machinepool/scale", err)
-		return err
-	}
-	drained, err := s.shrink(ctx, p, replicas)
-	if err != nil {
-		record("infrastructure-machinepool/scale", err)
-		return err
-	}
-	record("infrastructure-machinepool/machine-deletion", drained)
-	return nil
+	err = s.awaitReplicas(ctx, &p, replicas)
+	record(poolScale, err)
+	return err
 }
 
-// undrainable returns why the drain of a pool's Nodes cannot be watched; nil if it can.
-func (v *view) undrainable(p *pool) error {
-	if len(v.machinesOf(p)) == 0 {
-		return fmt.Errorf("%w: the pool has no Machines", errNotClaimed)
-	}
-	return v.unknownNodes()
+func (s *story) setReplicas(ctx context.Context, p *pool, count int32) error {
+	return s.change(ctx, &p.MachinePool, func() { p.Spec.Replicas = ptr.To(count) })
 }
 
-func (s *story) resize(ctx context.Context, p pool, count int32) error {
-	if err := s.change(ctx, &p.MachinePool, func() { p.Spec.Replicas = ptr.To(count) }); err != nil {
-		return err
-	}
+func (s *story) awaitReplicas(ctx context.Context, p *pool, count int32) error {
 	return s.settle(ctx, func(v *view) error {
-		if members := v.machinesOf(&p); len(members) > 0 && len(members) != int(count) {
+		if members := v.machinesOf(p); len(members) > 0 && len(members) != int(count) {
 			return fmt.Errorf("the pool has the Machines %v, want %d", names(members), count)
 		}
 		return nil
 	})
 }
 
-// shrink removes a machine from a pool, while each of its Nodes has a Pod that does not go away. It
-// returns what is wrong with how that machine was removed.
-func (s *story) shrink(ctx context.Context, p pool, count int32) (problem, err error) {
-	members := s.now.machinesOf(&p)
-	workload, err := s.now.connect()
-	if err != nil {
-		return nil, err
+// shrink removes a machine from a pool, while each of its Nodes has a Pod that does not go away. It returns what is
+// wrong with how that machine was removed, or why that cannot be seen; err does not come from the provider.
+func (s *story) shrink(ctx context.Context, p *pool, count int32) (problem, err error) {
+	members := s.now.machinesOf(p)
+	held, unwatched := s.now.hold(ctx, p)
+	if unwatched != nil {
+		return unwatched, errors.Join(held.release(ctx), s.setReplicas(ctx, p, count))
 	}
-	var pods []*corev1.Pod
-	for _, member := range members {
-		pod := holdingPod(member.Status.NodeRef.Name)
-		if err := workload.Create(ctx, pod); err != nil {
-			return nil, fmt.Errorf("create a Pod on the Node %s: %w", member.Status.NodeRef.Name, err)
-		}
-		pods = append(pods, pod)
-	}
-	release := func() error {
-		errs := make([]error, 0, len(pods))
-		for _, pod := range pods {
-			errs = append(errs, release(context.WithoutCancel(ctx), workload, pod))
-		}
-		return errors.Join(errs...)
-	}
-	if err := s.change(ctx, &p.MachinePool, func() { p.Spec.Replicas = ptr.To(count) }); err != nil {
-		return nil, errors.Join(err, release())
+	if err := s.setReplicas(ctx, p, count); err != nil {
+		return errUnknown, errors.Join(err, held.release(ctx))
 	}
 	problem = until(ctx, s.Patience, func() error {
 		v, err := s.read(ctx)
 		if err != nil {
 			return err
 		}
-		return v.drains(&p, members, pods, func(pod *corev1.Pod) error { return workload.Get(ctx, client.ObjectKeyFromObject(pod), pod) })
+		return v.drains(p, members, held.pods, func(pod *corev1.Pod) error { return held.workload.Get(ctx, client.ObjectKeyFromObject(pod), pod) })
 	})
-	if err := release(); err != nil {
-		return problem, err
+	return problem, held.release(ctx)
+}
+
+// holding has Pods that stay on their Nodes until they are released.
+type holding struct {
+	workload client.Client
+	pods     []*corev1.Pod
+}
+
+// hold creates such a Pod on each Node of a pool. An error says why a drain of the Nodes cannot be watched.
+func (v *view) hold(ctx context.Context, p *pool) (holding, error) {
+	members := v.machinesOf(p)
+	if len(members) == 0 {
+		return holding{}, fmt.Errorf("%w: the pool has no Machines", errNotClaimed)
 	}
-	return problem, s.settle(ctx, func(v *view) error {
-		if left := v.machinesOf(&p); len(left) != int(count) {
-			return fmt.Errorf("the pool has the Machines %v, want %d", names(left), count)
+	if err := v.unknownNodes(); err != nil {
+		return holding{}, err
+	}
+	workload, err := v.connect()
+	if err != nil {
+		return holding{}, fmt.Errorf("%w: %w", errUnknown, err)
+	}
+	held := holding{workload: workload}
+	for _, member := range members {
+		pod := holdingPod(member.Status.NodeRef.Name)
+		if err := workload.Create(ctx, pod); err != nil {
+			return held, fmt.Errorf("%w: create a Pod on the Node %s: %w", errUnknown, member.Status.NodeRef.Name, err)
 		}
-		return nil
-	})
+		held.pods = append(held.pods, pod)
+	}
+	return held, nil
+}
+
+// release lets the Pods go, even if the user has interrupted the run.
+func (h holding) release(ctx context.Context) error {
+	errs := make([]error, 0, len(h.pods))
+	for _, pod := range h.pods {
+		errs = append(errs, release(context.WithoutCancel(ctx), h.workload, pod))
+	}
+	return errors.Join(errs...)
 }
 
 // holdingPod is a Pod on a Node that stays after its deletion, until it is released.
@@ -150,7 +160,16 @@ func holdingPod(node string) *corev1.Pod {
 			NodeName: node, AutomountServiceAccountToken: ptr.To(false), TerminationGracePeriodSeconds: ptr.To[int64](0),
 			Tolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
 			// It need not run: a drain deletes Pods that cannot start, too.
-			Containers: []corev1.Container{{Name: "pause", Image: "registry.k8s.io/pause:3.10.1", ImagePullPolicy: corev1.PullIfNotPresent}},
+			Containers: []corev1.Container{{
+				Name: "pause", Image: "registry.k8s.io/pause:3.10.1", ImagePullPolicy: corev1.PullIfNotPresent,
+				SecurityContext: &corev1.SecurityContext{
+					AllowPrivilegeEscalation: ptr.To(false), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+				},
+			}},
+			// Clusters may admit only Pods that the Pod Security Standard "restricted" allows. The image has the same user.
+			SecurityContext: &corev1.PodSecurityContext{
+				RunAsNonRoot: ptr.To(true), RunAsUser: ptr.To[int64](65535), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+			},
 		},
 	}
 }
