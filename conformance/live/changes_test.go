@@ -188,3 +188,50 @@ func TestScalingDownToNoMachine(t *testing.T) {
 		g.Expect(s.results).To(HaveKeyWithValue(scaling, HaveField("Status", conformance.Failed)))
 	})
 }
+
+// Each control plane breaks one rule when it is changed.
+func TestChangesThatAControlPlaneDoesNotFollow(t *testing.T) {
+	newVersion := func(ctx context.Context, c client.Client, one *unstructured.Unstructured) error {
+		one.Object["status"] = map[string]any{"version": testVersion, "externalManagedControlPlane": true}
+		return c.Update(ctx, one)
+	}
+	replace := func(ctx context.Context, c client.Client, _ *unstructured.Unstructured) error {
+		old, replacement := &clusterv1.Machine{}, &clusterv1.Machine{}
+		old.Namespace, old.Name = "live", "m0"
+		replacement.Namespace, replacement.Name, replacement.UID = "live", "m1", "machine-m1"
+		replacement.Labels = map[string]string{clusterv1.MachineControlPlaneLabel: "", changedLabel: "yes"}
+		return errors.Join(c.Delete(ctx, old), c.Create(ctx, replacement))
+	}
+	for rule, test := range map[string]struct {
+		step func(*story, context.Context) error
+		more func(context.Context, client.Client, *unstructured.Unstructured) error
+		want string
+	}{
+		"control-plane/metadata-propagation": {(*story).changeInPlace, nil, "m0 has the labels"},
+		"control-plane/in-place-propagation": {(*story).changeInPlace, replace, "the Machines of the control plane were [m0], and are [m1]"},
+		"control-plane/rollout-after":        {(*story).rollOut, nil, "the Machine m0 is still there"},
+		"control-plane/upgrade":              {(*story).upgrade, newVersion, "spec.version is v1.36.3, the Machine m0 has"},
+	} {
+		t.Run(rule, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				functions := interceptor.Funcs{}
+				if test.more != nil {
+					functions = afterPatch(test.more)
+				}
+				s := newControlPlaneStory(t, functions, map[string]any{"replicas": int64(1), "version": "v1.35.0"}, "m0")
+				s.UpgradeTo = testVersion
+				_ = test.step(s, t.Context()) // the results say the same
+				for _, step := range steps {
+					for _, other := range step.rules {
+						if result := s.results[other]; result != nil && other != rule {
+							g.Expect(result.Status).NotTo(Equal(conformance.Failed), other)
+						}
+					}
+				}
+				g.Expect(s.results).To(HaveKeyWithValue(rule, And(HaveField("Status", conformance.Failed),
+					HaveField("Findings", HaveExactElements(HaveField("Message", ContainSubstring(test.want)))))))
+			})
+		})
+	}
+}

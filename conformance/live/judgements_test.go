@@ -219,6 +219,36 @@ func TestEveryRuleIsChecked(t *testing.T) {
 	NewWithT(t).Expect(checked).To(BeEmpty(), "these are no rules of the level")
 }
 
+// failing has, for the rules that steps check, a test in which they fail. Those of clusterctl that are not here
+// have installationMutants.
+var failing = map[string]func(*testing.T){
+	"*/deletion":                         TestDeletionIsJudgedByTheObjectsThatThereAre,
+	"*/lost-status":                      TestComparisons,
+	"clusterctl/move":                    TestRulesAboutNoKind,
+	"control-plane/in-place-propagation": TestChangesThatAControlPlaneDoesNotFollow,
+	"control-plane/kubeconfig-rotation":  TestRotationOfTheKubeconfig,
+	"control-plane/metadata-propagation": TestChangesThatAControlPlaneDoesNotFollow,
+	"control-plane/remediation":          TestControlPlaneThatDoesNotRemediate,
+	"control-plane/rollout-after":        TestChangesThatAControlPlaneDoesNotFollow,
+	"control-plane/upgrade":              TestChangesThatAControlPlaneDoesNotFollow,
+	hooksRun:                             TestHooksThatDoNotRunBreakTheirRuleOnly,
+	inPlaceUpdates:                       TestControlPlaneThatBeginsAnUpdateOnly,
+	orderOfVersions:                      TestOrderOfVersions,
+	poolDrain:                            TestDrains,
+	poolScale:                            TestScaleOfAPool,
+	scaling:                              TestScalingUpAloneDoesNotPass,
+}
+
+func TestEveryRuleOfAStepFailsInATest(t *testing.T) {
+	for _, step := range steps {
+		for _, rule := range step.rules {
+			if installed := []string{"clusterctl/install", "clusterctl/generate", "clusterctl/upgrade", "clusterctl/uninstall"}; !slices.Contains(installed, rule) {
+				NewWithT(t).Expect(failing).To(HaveKey(rule))
+			}
+		}
+	}
+}
+
 // TestMovedWithoutAnOwner has what clusterctl takes along although no Cluster owns it.
 func TestMovedWithoutAnOwner(t *testing.T) {
 	demo := schema.GroupVersionKind{Group: "demo.example.com", Version: "v1", Kind: "DemoNetwork"}
