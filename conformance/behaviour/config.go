@@ -91,6 +91,9 @@ type Kind struct {
 	// an extension that runs already.
 	Program string `json:"program,omitempty"`
 	URL     string `json:"url,omitempty"`
+	// Requests for a runtime extension, by hook. They are sent besides the suite's own request, which
+	// is about a small Cluster and has no templates, and take from it the fields that they leave out.
+	Requests map[string][]map[string]any `json:"requests,omitempty"`
 }
 
 // Role is the contract that a kind implements.

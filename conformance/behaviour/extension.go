@@ -4,24 +4,20 @@
 package behaviour
 
 import (
-	"bytes"
-	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/ptr"
-	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	runtimecatalog "sigs.k8s.io/cluster-api/api/runtime/catalog"
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
 
@@ -80,8 +76,12 @@ func hooksOfExtension(s *story) error {
 	if err != nil {
 		return err
 	}
+	return e.checkHooks()
+}
+
+func (e *extension) checkHooks() error {
 	handlers, err := e.discover()
-	s.check("discovery", errors.Join(err, checkFailurePolicies(handlers)))
+	e.check("discovery", errors.Join(err, checkFailurePolicies(handlers)))
 	if err != nil {
 		return err
 	}
@@ -193,32 +193,85 @@ func hookOf(handler runtimehooksv1.ExtensionHandler) runtimecatalog.GroupVersion
 	return runtimecatalog.GroupVersionHook{Group: version.Group, Version: version.Version, Hook: handler.RequestHook.Hook}
 }
 
+// answers are what was seen of how the handlers answer.
+type answers struct {
+	// problems by their rules.
+	problems map[string][]error
+	// unsuccessful are the handlers that answered no request with Success.
+	unsuccessful []string
+	// failure says that some request was answered with Failure.
+	failure bool
+}
+
+func (a *answers) add(rule, message string, values ...any) {
+	a.problems[rule] = append(a.problems[rule], fmt.Errorf(message, values...))
+}
+
+// unseen returns why the answers show nothing of a rule; empty if they do.
+func (a *answers) unseen(rule string) string {
+	switch {
+	case slices.Contains([]string{"idempotence", "deterministic"}, rule) && len(a.unsuccessful) > 0:
+		slices.Sort(a.unsuccessful) // extensions may list their handlers in any order
+		return fmt.Sprintf("no request made these handlers succeed: %s; add some to requests in the configuration", strings.Join(a.unsuccessful, ", "))
+	case rule == "error-messages" && !a.failure:
+		return "no handler answered with Failure; add a request that one must refuse to requests in the configuration"
+	default:
+		return ""
+	}
+}
+
 // checkAnswers checks how each handler answers.
 func (e *extension) checkAnswers(handlers []runtimehooksv1.ExtensionHandler) error {
-	problems := map[string][]error{}
+	if err := e.checkRequests(handlers); err != nil {
+		return err
+	}
+	seen := &answers{problems: map[string][]error{}}
 	for _, handler := range handlers {
 		hook := hookOf(handler)
 		if !e.catalog.IsHookRegistered(hook) {
 			continue
 		}
-		request, err := e.request(hook)
+		requests, err := e.requests(hook)
 		if err != nil {
 			return err
 		}
-		for rule, problem := range e.callHandler(hook, handler.Name, request) {
-			problems[rule] = append(problems[rule], problem)
-		}
+		e.callHandler(hook, handler.Name, requests, seen)
 	}
 	for _, rule := range []string{"responses", "response-time", "idempotence", "deterministic", "error-messages", "bad-requests"} {
-		e.check(rule, errors.Join(problems[rule]...))
+		if reason := seen.unseen(rule); reason != "" && len(seen.problems[rule]) == 0 {
+			e.notRun(rule, reason)
+			continue
+		}
+		e.check(rule, errors.Join(seen.problems[rule]...))
 	}
 	return nil
 }
 
-// callHandler calls a handler twice with the same request, and then with wrong ones. It returns the
-// problems by their rules.
-func (e *extension) callHandler(hook runtimecatalog.GroupVersionHook, name string, request runtime.Object) map[string]error {
-	problems := map[string]error{}
+// callHandler calls a handler with requests, and then with wrong ones.
+func (e *extension) callHandler(hook runtimecatalog.GroupVersionHook, name string, requests []runtime.Object, seen *answers) {
+	succeeded := false
+	for _, request := range requests {
+		switch e.callTwice(hook, name, request, seen) {
+		case runtimehooksv1.ResponseStatusSuccess:
+			succeeded = succeeded || !isEmpty(request)
+		case runtimehooksv1.ResponseStatusFailure:
+			seen.failure = true
+		default:
+			seen.unsuccessful = append(seen.unsuccessful, name)
+			return
+		}
+	}
+	if !succeeded {
+		seen.unsuccessful = append(seen.unsuccessful, name)
+	}
+	if err := e.callBadly(hook, name); err != nil {
+		seen.add("bad-requests", "the handler %q: %w", name, err)
+	}
+}
+
+// callTwice calls a handler twice with the same request. It returns the status of the first answer; empty if
+// there are no two answers.
+func (e *extension) callTwice(hook runtimecatalog.GroupVersionHook, name string, request runtime.Object, seen *answers) runtimehooksv1.ResponseStatus {
 	start := time.Now()
 	first, err := e.call(hook, name, request)
 	took := time.Since(start)
@@ -226,32 +279,29 @@ func (e *extension) callHandler(hook runtimecatalog.GroupVersionHook, name strin
 		err = checkAnswer(first)
 	}
 	if err != nil {
-		problems["responses"] = fmt.Errorf("the handler %q: %w", name, err)
-		return problems
+		seen.add("responses", "the handler %q: %w", name, err)
+		return ""
 	}
 	start = time.Now()
 	second, err := e.call(hook, name, request)
 	// The machine may have been busy during one of the calls.
 	if took = min(took, time.Since(start)); took > soon {
-		problems["response-time"] = fmt.Errorf("the handler %q took %s", name, took.Round(time.Millisecond))
+		seen.add("response-time", "the handler %q took %s", name, took.Round(time.Millisecond))
 	}
 	if err != nil {
-		problems["idempotence"] = fmt.Errorf("the handler %q answers only the first call: %w", name, err)
-		return problems
+		seen.add("idempotence", "the handler %q answers only the first call: %w", name, err)
+		return ""
 	}
 	was, is := statusOfAnswer(first), statusOfAnswer(second)
 	switch {
 	case was.GetStatus() == runtimehooksv1.ResponseStatusSuccess && is.GetStatus() != was.GetStatus():
-		problems["idempotence"] = fmt.Errorf("the handler %q succeeds only once: %q", name, is.GetMessage())
+		seen.add("idempotence", "the handler %q succeeds only once: %q", name, is.GetMessage())
 	case was.GetStatus() == runtimehooksv1.ResponseStatusFailure && was.GetMessage() != is.GetMessage():
-		problems["error-messages"] = fmt.Errorf("the handler %q gives two messages for one error: %q and %q", name, was.GetMessage(), is.GetMessage())
+		seen.add("error-messages", "the handler %q gives two messages for one error: %q and %q", name, was.GetMessage(), is.GetMessage())
 	case fields.Show(first) != fields.Show(second):
-		problems["deterministic"] = fmt.Errorf("the handler %q answers the same request with %s and %s", name, fields.Show(first), fields.Show(second))
+		seen.add("deterministic", "the handler %q answers the same request with %s and %s", name, fields.Show(first), fields.Show(second))
 	}
-	if err := e.callBadly(hook, name); err != nil {
-		problems["bad-requests"] = fmt.Errorf("the handler %q: %w", name, err)
-	}
-	return problems
+	return was.GetStatus()
 }
 
 func statusOfAnswer(answer runtime.Object) runtimehooksv1.ResponseObject {
@@ -276,91 +326,6 @@ func checkAnswer(answer runtime.Object) error {
 	}
 	if retry, ok := answer.(runtimehooksv1.RetryResponseObject); ok && retry.GetRetryAfterSeconds() < 0 {
 		return fmt.Errorf("retryAfterSeconds is %d, want 0 or more", retry.GetRetryAfterSeconds())
-	}
-	return nil
-}
-
-// request returns a request for a hook about a small Cluster.
-func (e *extension) request(hook runtimecatalog.GroupVersionHook) (runtime.Object, error) {
-	request, err := e.catalog.NewRequest(hook)
-	if err != nil {
-		return nil, err
-	}
-	version := e.checker.Config.prefixedVersion()
-	cluster := clusterv1.Cluster{
-		TypeMeta:   metav1.TypeMeta{APIVersion: clusterv1.GroupVersion.String(), Kind: "Cluster"},
-		ObjectMeta: metav1.ObjectMeta{Namespace: e.namespace, Name: "conformance", UID: "5b5a8b2c-0000-4000-8000-000000000000"},
-		Spec:       clusterv1.ClusterSpec{Topology: clusterv1.Topology{ClassRef: clusterv1.ClusterClassRef{Name: "class"}, Version: version}},
-	}
-	// Each kind of request takes what it has.
-	fields, err := json.Marshal(map[string]any{
-		"cluster": cluster, "kubernetesVersion": version, "fromKubernetesVersion": version, "toKubernetesVersion": version,
-		"fromControlPlaneKubernetesVersion": version, "fromWorkersKubernetesVersion": version, "settings": map[string]string{},
-		"variables": []any{}, "items": []any{},
-	})
-	if err != nil {
-		return nil, err
-	}
-	return request, json.Unmarshal(fields, request)
-}
-
-// call calls a handler and returns its answer.
-func (e *extension) call(hook runtimecatalog.GroupVersionHook, name string, request runtime.Object) (runtime.Object, error) {
-	kind, err := e.catalog.Request(hook)
-	if err != nil {
-		return nil, err
-	}
-	request.GetObjectKind().SetGroupVersionKind(kind)
-	body, err := json.Marshal(request)
-	if err != nil {
-		return nil, err
-	}
-	status, content, err := e.post(runtimecatalog.GVHToPath(hook, name), body)
-	if err != nil {
-		return nil, err
-	}
-	if status != http.StatusOK {
-		return nil, fmt.Errorf("it answers with the HTTP status %d: %.200s", status, content)
-	}
-	response, err := e.catalog.NewResponse(hook)
-	if err != nil {
-		return nil, err
-	}
-	// Cluster API ignores what it does not know, such as fields of newer versions.
-	if err := json.NewDecoder(bytes.NewReader(content)).Decode(response); err != nil {
-		return nil, fmt.Errorf("the answer is no %T: %w", response, err)
-	}
-	return response, nil
-}
-
-func (e *extension) post(path string, body []byte) (int, []byte, error) {
-	ctx, cancel := context.WithTimeout(e.ctx, maxTimeout*time.Second)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url+path, bytes.NewReader(body))
-	if err != nil {
-		return 0, nil, err
-	}
-	request.Header.Set("Content-Type", "application/json")
-	response, err := e.client.Do(request)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer func() { _ = response.Body.Close() }()
-	content, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
-	return response.StatusCode, content, err
-}
-
-// callBadly sends what is no request. Any answer but a success will do.
-func (e *extension) callBadly(hook runtimecatalog.GroupVersionHook, name string) error {
-	for _, body := range []string{"", "{", `[1]`} {
-		status, content, err := e.post(runtimecatalog.GVHToPath(hook, name), []byte(body))
-		if err != nil {
-			return fmt.Errorf("the request %q gets no answer: %w", body, err)
-		}
-		var answer struct{ Status runtimehooksv1.ResponseStatus }
-		if json.Unmarshal(content, &answer) == nil && status == http.StatusOK && answer.Status == runtimehooksv1.ResponseStatusSuccess {
-			return fmt.Errorf("the request %q gets a success", body)
-		}
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -25,7 +26,7 @@ func serveExtension(t *testing.T, violates string) string {
 	handler := func(name, hook string) map[string]any {
 		return map[string]any{"name": name, "requestHook": map[string]any{"apiVersion": "hooks.runtime.cluster.x-k8s.io/v1alpha1", "hook": hook}, "timeoutSeconds": 10, "failurePolicy": "Fail"}
 	}
-	handlers := []map[string]any{handler("before", "BeforeClusterCreate"), handler("update", "CanUpdateMachine")}
+	handlers := []map[string]any{handler("before", "BeforeClusterCreate"), handler("update", "CanUpdateMachine"), handler("patch", "GeneratePatches")}
 	switch violates {
 	case "handler-names":
 		handlers[1]["name"] = "before"
@@ -43,7 +44,7 @@ func serveExtension(t *testing.T, violates string) string {
 		handlers = append(handlers, handler("update-too", "CanUpdateMachine"))
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var request struct{ Kind string }
+		var request request
 		if err := json.NewDecoder(r.Body).Decode(&request); err != nil && violates != "bad-requests" {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
@@ -56,7 +57,7 @@ func serveExtension(t *testing.T, violates string) string {
 				answer["status"] = "Failure"
 			}
 		} else {
-			misbehave(answer, violates, calls.Add(1))
+			respond(answer, request, violates, calls.Add(1))
 		}
 		_ = json.NewEncoder(w).Encode(answer)
 	}))
@@ -69,51 +70,120 @@ type still struct{}
 
 func (still) Step(context.Context, string) (bool, error) { return false, nil }
 
-func misbehave(answer map[string]any, violates string, call int64) {
-	switch violates {
-	case "responses":
+// request has what the extension reads of a request.
+type request struct {
+	Settings map[string]string
+	Items    []struct{ UID string }
+}
+
+func respond(answer map[string]any, request request, violates string, call int64) {
+	switch {
+	case violates == "responses":
 		answer["status"] = "Maybe"
-	case "idempotence":
-		if call%2 == 0 {
-			answer["status"], answer["message"] = "Failure", "it is done already"
-		}
-	case "deterministic":
+	case violates == "idempotence" && call%2 == 0 && request.Settings["refuse"] == "":
+		answer["status"], answer["message"] = "Failure", "it is done already"
+	case violates == "deterministic, at all":
 		answer["message"] = fmt.Sprint("call ", call)
-	case "error-messages":
+	case violates == "error-messages" && request.Settings["refuse"] != "":
 		answer["status"], answer["message"] = "Failure", fmt.Sprint("error ", call)
+	case violates == always, request.Settings["refuse"] != "":
+		answer["status"], answer["message"] = "Failure", "the setting refuse is set"
 	}
+	var items []map[string]any
+	for _, item := range request.Items {
+		items = append(items, map[string]any{"uid": item.UID, "patchType": "JSONMergePatch", "patch": []byte("{}")})
+	}
+	if violates == "deterministic" && call%2 == 0 {
+		slices.Reverse(items)
+	}
+	answer["items"] = items
+}
+
+// always is what an extension does that answers with nothing but Failure.
+const always = "always refuse"
+
+// enough are requests that show whether an extension follows all rules.
+var enough = map[string][]map[string]any{
+	"BeforeClusterCreate": {{"settings": map[string]any{"refuse": "yes"}}},
+	"GeneratePatches":     {{"items": []any{map[string]any{"uid": "1"}, map[string]any{"uid": "2"}}}},
+}
+
+// checkExtension returns the names of the rules by outcome.
+func checkExtension(t *testing.T, violates string, requests map[string][]map[string]any) (map[conformance.Status][]string, error) {
+	t.Helper()
+	g := NewWithT(t)
+	config := &Config{Kinds: map[Role]*Kind{RuntimeExtension: {URL: serveExtension(t, violates), Features: []string{"inPlaceUpdates"}, Requests: requests}}}
+	config.setDefaults()
+	g.Expect(config.validate()).To(Succeed())
+	checker := &Checker{Config: config, Stepper: still{}}
+	g.Expect(checker.readRules()).To(Succeed())
+	s := &story{scenario: extensionScenarios()[0], ctx: t.Context(), checker: checker, contract: "v1beta2", results: &results{}}
+	e, err := s.newExtension()
+	g.Expect(err).NotTo(HaveOccurred())
+	err = e.checkHooks()
+	s.finish(err)
+	found := map[conformance.Status][]string{}
+	for _, result := range s.results.list([]string{"v1beta2"}) {
+		found[result.Status] = append(found[result.Status], strings.TrimPrefix(result.Rule, "runtime-extension/"))
+	}
+	return found, err
 }
 
 func TestEachExtensionFailsItsRuleOnly(t *testing.T) {
 	// response-time is not here: it would take as long as it allows.
 	for _, violates := range []string{
 		"", "discovery", "discovery, as a policy", "handler-names", "handler-timeouts", "handler-hooks", "failure-policy", "in-place-handlers",
-		"responses", "idempotence", "deterministic", "error-messages", "bad-requests",
+		"responses", "idempotence", "deterministic", "deterministic, at all", "error-messages", "bad-requests",
 	} {
 		t.Run(violates, func(t *testing.T) {
 			g := NewWithT(t)
-			config := &Config{Kinds: map[Role]*Kind{RuntimeExtension: {URL: serveExtension(t, violates), Features: []string{"inPlaceUpdates"}}}}
-			config.setDefaults()
-			g.Expect(config.validate()).To(Succeed())
-			checker := &Checker{Config: config, Stepper: still{}}
-			g.Expect(checker.readRules()).To(Succeed())
-			s := &story{scenario: extensionScenarios()[0], ctx: t.Context(), checker: checker, contract: "v1beta2", results: &results{}}
-			err := hooksOfExtension(s)
+			found, err := checkExtension(t, violates, enough)
 			if violates != "discovery" {
 				g.Expect(err).NotTo(HaveOccurred())
 			}
-			var failed []string
-			for _, result := range s.results.list([]string{"v1beta2"}) {
-				if result.Status == conformance.Failed {
-					failed = append(failed, strings.TrimPrefix(result.Rule, "runtime-extension/"))
-				}
-			}
 			if violates == "" {
-				g.Expect(failed).To(BeEmpty())
+				g.Expect(found).To(HaveLen(1))
+				g.Expect(found[conformance.Passed]).To(ConsistOf(extensionScenarios()[0].rules))
 				return
 			}
 			rule, _, _ := strings.Cut(violates, ",")
-			g.Expect(failed).To(Equal([]string{rule}))
+			g.Expect(found[conformance.Failed]).To(Equal([]string{rule}))
+		})
+	}
+}
+
+// A rule about answers passes only if such answers were seen.
+func TestAnswersThatShowNothing(t *testing.T) {
+	for name, test := range map[string]struct {
+		violates string
+		requests map[string][]map[string]any
+		notRun   []string
+	}{
+		"nothing succeeds":   {always, enough, []string{"deterministic", "idempotence"}},
+		"nothing is refused": {"", map[string][]map[string]any{"GeneratePatches": enough["GeneratePatches"]}, []string{"error-messages"}},
+		"no template":        {"deterministic", map[string][]map[string]any{"BeforeClusterCreate": enough["BeforeClusterCreate"]}, []string{"deterministic", "idempotence"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			found, err := checkExtension(t, test.violates, test.requests)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(found[conformance.Failed]).To(BeEmpty())
+			g.Expect(found[conformance.NotRun]).To(Equal(test.notRun))
+		})
+	}
+}
+
+func TestRequestsThatNoHandlerGets(t *testing.T) {
+	for name, requests := range map[string]map[string][]map[string]any{
+		"no handler answers the hook BeforeLunch":     {"BeforeLunch": {{}}},
+		"BeforeClusterCreate: json: unknown field":    {"BeforeClusterCreate": {{"setings": map[string]any{}}}},
+		"GeneratePatches: json: cannot unmarshal str": {"GeneratePatches": {{"items": "none"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			found, err := checkExtension(t, "", requests)
+			g.Expect(err).To(MatchError(ContainSubstring(name)))
+			g.Expect(found[conformance.Unfinished]).To(ContainElement("idempotence"))
 		})
 	}
 }
