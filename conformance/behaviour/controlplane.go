@@ -31,12 +31,12 @@ func controlPlaneScenarios() []scenario {
 		{lifeOf + "a control plane", ControlPlane, MachinesCreated, []string{
 			"machine-label", "machine-owner", "infrastructure-ref", "version", "machine-placement", "template-owner",
 			"replicas", "selector", "ready-replicas", "available-replicas", "up-to-date-replicas", "status-version", "status-versions", "status-versions-entries",
-			"kubeconfig", "certificates", "conditions", "conditions-implemented", "available-condition", "scaling-conditions",
+			"kubeconfig", "certificates", "conditions", "conditions-implemented", "ready-condition", "available-condition", "scaling-conditions",
 		}, lifeOfControlPlane},
 		{"version without a prefix", ControlPlane, MachinesCreated, []string{"version-prefix"}, versionWithoutPrefix},
 		{"scale subresource", ControlPlane, MachinesCreated, []string{"scale"}, scaleSubresource},
 		{"changes in place", ControlPlane, MachinesCreated, []string{
-			"metadata-propagation", "infrastructure-metadata", "in-place-propagation", "deletion-timeouts", "readiness-gates", "taints",
+			"metadata-propagation", "infrastructure-metadata", "in-place-propagation", "deletion-timeouts", "readiness-gates", "taints", "min-ready-seconds-in-place",
 		}, changesInPlace},
 		{"endpoint comes late", ControlPlane, MachinesCreated, []string{"waits-for-endpoint"}, endpointLate},
 		{"certificates of the user", ControlPlane, MachinesCreated, []string{"user-certificates"}, certificatesOfUser},
@@ -310,6 +310,7 @@ func (s *story) checkControlPlaneConditions(object *unstructured.Unstructured) e
 	s.check("conditions-implemented", nil)
 	s.check("conditions", fields.CheckConditions(all))
 	for rule, kinds := range map[string][]string{
+		"ready-condition":     {clusterv1.ReadyCondition},
 		"available-condition": {clusterv1.AvailableCondition},
 		"scaling-conditions":  {clusterv1.RollingOutCondition, clusterv1.ScalingUpCondition, clusterv1.ScalingDownCondition},
 	} {

@@ -7,45 +7,75 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os/exec"
 	"regexp"
+	"slices"
 
 	"github.com/capfoo/cluster-api-provider-foo/conformance"
 )
 
-// namespaceFlag finds the flag in the help of a program, as Go's flag packages write it.
-var namespaceFlag = regexp.MustCompile(`(?m)^\s*(-\w, )?--?namespace([ \t=]|$)`)
+// flags find flags in the help of a program, as Go's flag packages write it.
+var flags = map[string]*regexp.Regexp{"--namespace": flagNamed("namespace"), "--watch-filter": flagNamed("watch-filter")}
 
-// checkFlags looks for the flag that clusterctl demands in the help of each program with controllers.
+func flagNamed(name string) *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^\s*(-\w, )?--?` + name + `([ \t=]|$)`)
+}
+
+// helped is the help of a program with controllers.
+type helped struct {
+	program, text string
+	err           error
+}
+
+// checkFlags looks for the flags that the contracts demand in the help of each program with controllers.
 // There is no result without one, as for a provider in this process.
 func (c *Checker) checkFlags(ctx context.Context, contracts []string) []conformance.Result {
-	result := conformance.Result{Rule: "clusterctl/namespace-flag", Level: conformance.Behaviour, Status: conformance.Passed, Versions: contracts}
-	checked := false
+	var helps []helped
 	for _, p := range c.programs.processes {
 		if extension := c.Config.Kinds[RuntimeExtension]; !p.controllers || extension != nil && extension.Program == p.name {
 			continue
 		}
-		checked = true
-		help, err := p.help(ctx)
-		switch {
-		case namespaceFlag.MatchString(help):
-		case err != nil:
-			result.Reason = fmt.Sprintf("%s --help: %v", p.name, err)
-		default:
-			result.Findings = append(result.Findings, conformance.Finding{
-				Object: p.name, Versions: contracts, Message: fmt.Sprintf("its help does not have the flag --namespace: %.300q", help),
-			})
+		text, err := p.help(ctx)
+		helps = append(helps, helped{p.name, text, err})
+	}
+	if len(helps) == 0 {
+		return nil
+	}
+	results := []conformance.Result{checkHelp("clusterctl/namespace-flag", helps, contracts, "--namespace")}
+	for _, role := range slices.Sorted(maps.Keys(c.Config.Kinds)) {
+		rule := string(role) + "/multiple-instances"
+		claimed := slices.DeleteFunc(slices.Clone(contracts), func(contract string) bool { return c.wanted(rule, contract) != "" })
+		if len(claimed) > 0 {
+			results = append(results, checkHelp(rule, helps, claimed, "--namespace", "--watch-filter"))
+		}
+	}
+	return results
+}
+
+// checkHelp checks that each help has the flags.
+func checkHelp(rule string, helps []helped, contracts []string, names ...string) conformance.Result {
+	result := conformance.Result{Rule: rule, Level: conformance.Behaviour, Status: conformance.Passed, Versions: contracts}
+	for _, help := range helps {
+		for _, name := range names {
+			switch {
+			case flags[name].MatchString(help.text):
+			case help.err != nil:
+				result.Reason = fmt.Sprintf("%s --help: %v", help.program, help.err)
+			default:
+				result.Findings = append(result.Findings, conformance.Finding{
+					Object: help.program, Versions: contracts, Message: fmt.Sprintf("its help does not have the flag %s: %.300q", name, help.text),
+				})
+			}
 		}
 	}
 	switch {
-	case !checked:
-		return nil
 	case len(result.Findings) > 0:
 		result.Status = conformance.Failed
 	case result.Reason != "":
 		result.Status, result.Versions = conformance.Unfinished, nil
 	}
-	return []conformance.Result{result}
+	return result
 }
 
 // help returns what the program prints with --help, and an error if it does not end by itself.

@@ -44,6 +44,34 @@ func TestNamespaceFlag(t *testing.T) {
 	}
 }
 
+// The contracts of kinds want both flags of a provider that says it supports several instances.
+func TestFlagsForSeveralInstances(t *testing.T) {
+	const namespace, filter = "      --namespace string   to watch\n", "      --watch-filter string   to select\n"
+	for name, test := range map[string]struct {
+		help     string
+		features []string
+		want     []conformance.Status
+	}{
+		"both":        {namespace + filter, []string{"multipleInstances"}, []conformance.Status{conformance.Passed, conformance.Passed}},
+		"one":         {namespace, []string{"multipleInstances"}, []conformance.Status{conformance.Passed, conformance.Failed}},
+		"not claimed": {namespace, nil, []conformance.Status{conformance.Passed}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			p := &process{name: "manager", controllers: true, arguments: []string{"printf", "%.0s" + test.help}}
+			c := &Checker{Config: &Config{Kinds: map[Role]*Kind{InfraMachine: {Features: test.features}}}, programs: &launcher{processes: []*process{p}}}
+			g.Expect(c.readRules()).To(Succeed())
+			var rules []string
+			var found []conformance.Status
+			for _, result := range c.checkFlags(t.Context(), []string{"v1beta1", "v1beta2"}) {
+				rules, found = append(rules, result.Rule), append(found, result.Status)
+			}
+			g.Expect(found).To(Equal(test.want))
+			g.Expect(rules).To(Equal([]string{"clusterctl/namespace-flag", "infrastructure-machine/multiple-instances"}[:len(found)]))
+		})
+	}
+}
+
 // script returns a program with controllers that runs a script.
 func script(text string, environment ...string) *process {
 	return &process{name: "manager", controllers: true, arguments: []string{"/bin/sh", "-c", text}, environment: environment}

@@ -29,6 +29,7 @@ import (
 const (
 	changedLabel = "conformance.example.com/changed"
 	drainSeconds = 77
+	readySeconds = 7
 )
 
 // changedFields look, for each rule, at what a Machine has once changeMachineTemplate has reached it.
@@ -42,6 +43,12 @@ var changedFields = map[string]func(*clusterv1.Machine) error{
 	"readiness-gates": func(machine *clusterv1.Machine) error {
 		if !slices.ContainsFunc(machine.Spec.ReadinessGates, func(g clusterv1.MachineReadinessGate) bool { return g.ConditionType == "Conformance" }) {
 			return fmt.Errorf("spec.readinessGates of the Machine is %s, want Conformance among them", fields.Show(machine.Spec.ReadinessGates))
+		}
+		return nil
+	},
+	"min-ready-seconds-in-place": func(machine *clusterv1.Machine) error {
+		if got := ptr.Deref(machine.Spec.MinReadySeconds, -1); got != readySeconds {
+			return fmt.Errorf("spec.minReadySeconds of the Machine is %d, want %d", got, readySeconds)
 		}
 		return nil
 	},
@@ -110,6 +117,9 @@ func (s *story) changeMachineTemplate(object *unstructured.Unstructured) {
 		spec["nodeDrainTimeout"] = (drainSeconds * time.Second).String()
 	} else if spec, ok = template["spec"].(map[string]any); ok {
 		spec["deletion"] = map[string]any{"nodeDrainTimeoutSeconds": int64(drainSeconds)}
+	}
+	if s.wants("min-ready-seconds-in-place") {
+		spec["minReadySeconds"] = int64(readySeconds)
 	}
 	if s.wants("readiness-gates") {
 		spec["readinessGates"] = []any{map[string]any{"conditionType": "Conformance"}}

@@ -7,7 +7,7 @@ import "slices"
 
 // scenarios returns all stories, the longest first.
 func scenarios() []scenario {
-	return slices.Concat(controlPlaneScenarios(), poolScenarios(), machineScenarios(), clusterScenarios(), bootstrapScenarios(), commonScenarios(), extensionScenarios())
+	return slices.Concat(controlPlaneScenarios(), poolScenarios(), machineScenarios(), clusterScenarios(), bootstrapScenarios(), changeScenarios(), commonScenarios(), extensionScenarios(), requestScenarios())
 }
 
 // acting is the stage at which a kind has done its work, as acted sees it.

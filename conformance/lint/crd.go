@@ -41,6 +41,7 @@ func (s crdScope) has(path string) bool {
 // crdChecks return what is wrong with a CRD.
 var crdChecks = map[string]func(crdScope) []string{
 	"fields":            checkFields,
+	"fieldsOfVersion":   checkFields,
 	"scope":             checkScope,
 	"apiGroup":          checkAPIGroup,
 	"contractLabel":     checkContractLabel,
@@ -66,6 +67,10 @@ var judgeable = map[string]func(crdScope) bool{
 	"contractMetadata": func(s crdScope) bool {
 		series := s.release.current()
 		return s.crd.labelled() && series != nil && slices.Contains(conformance.Versions, series.Contract)
+	},
+	// Otherwise the label names a version that does not exist, which contract-versions reports.
+	"fieldsOfVersion": func(s crdScope) bool {
+		return s.crd.Labels[contractPrefix+s.contract] != "" && s.crd.version(s.crd.apiVersion(s.contract)) != nil
 	},
 	"template":       func(s crdScope) bool { return !s.crd.ofPool() },
 	"templateFields": func(s crdScope) bool { _, ok := s.kind(); return ok },

@@ -29,6 +29,7 @@ var extensionChecks = map[string]releaseCheck{
 	"failurePolicy":       eachHandler(checkFailurePolicy),
 	"inPlaceHandlers":     checkInPlaceHandlers,
 	"extensionPrivileges": checkExtensionPrivileges,
+	"extensionIdentity":   checkExtensionIdentity,
 }
 
 // eachClaiming applies a check to the extensions that claim its feature.
@@ -286,22 +287,7 @@ func checkInPlaceHandlers(r *Release) []subject {
 }
 
 // checkExtensionPrivileges looks at what the Services of the extensions select.
-func checkExtensionPrivileges(r *Release) []subject {
-	var subjects []subject
-	for _, config := range r.objects("ExtensionConfig") {
-		service, _ := extensionService(r, config)
-		if service == nil {
-			continue
-		}
-		selector, _, _ := unstructured.NestedStringMap(service.Object, "spec", "selector")
-		for _, deployment := range r.objects("Deployment") {
-			if selects(selector, deployment) {
-				subjects = append(subjects, of(deployment, privileges(deployment)...))
-			}
-		}
-	}
-	return subjects
-}
+func checkExtensionPrivileges(r *Release) []subject { return eachBackend(r, privileges) }
 
 func privileges(deployment Object) []string {
 	var messages []string

@@ -31,6 +31,7 @@ var repositoryChecks = map[string]releaseCheck{
 	"versionFolder":        checkVersionFolder,
 	"providerFolder":       checkProviderFolder,
 	"hasComponents":        checkHasComponents,
+	"hasTemplates":         checkHasTemplates,
 	"hasMetadata":          checkHasMetadata,
 	"metadataAPIVersion":   metadataField("apiVersion", "clusterctl.cluster.x-k8s.io/v1alpha3"),
 	"metadataKind":         metadataField("kind", "Metadata"),
@@ -39,6 +40,7 @@ var repositoryChecks = map[string]releaseCheck{
 	"metadataContract":     checkMetadataContract,
 	"metadataRelease":      checkMetadataRelease,
 	"componentsName":       checkComponentsName,
+	"providerName":         checkProviderName,
 }
 
 // of returns a subject.
@@ -85,6 +87,18 @@ func checkHasComponents(r *Release) []subject {
 		return []subject{of(r.folder())}
 	}
 	return []subject{of(r.folder(), "there are no components, such as infrastructure-components.yaml")}
+}
+
+// checkHasTemplates looks only into a repository: elsewhere, templates may be in another folder.
+func checkHasTemplates(r *Release) []subject {
+	const infrastructure = "infrastructure-"
+	if !r.Repository || providerType(r.provider()) != infrastructure && providerType(filepath.Base(filepath.Dir(r.Dir))) != infrastructure {
+		return nil
+	}
+	if len(r.of(Template)) > 0 {
+		return []subject{of(r.folder())}
+	}
+	return []subject{of(r.folder(), "there is no cluster template, such as cluster-template.yaml")}
 }
 
 func checkHasMetadata(r *Release) []subject {

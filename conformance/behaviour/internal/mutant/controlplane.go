@@ -284,6 +284,9 @@ func (o *object) propagateSpec(machine *clusterv1.Machine) {
 	if !o.violates("deletion-timeouts") {
 		machine.Spec.Deletion.NodeDrainTimeoutSeconds = ptr.To(int32(seconds))
 	}
+	if seconds := o.number(o.machineTemplate("minReadySeconds")...); seconds > 0 && !o.violates("min-ready-seconds-in-place") {
+		machine.Spec.MinReadySeconds = ptr.To(int32(seconds))
+	}
 	if gates, _ := o.get(o.machineTemplate("readinessGates")...).([]any); len(gates) > 0 && !o.violates("readiness-gates") {
 		machine.Spec.ReadinessGates = []clusterv1.MachineReadinessGate{{ConditionType: "Conformance"}}
 	}
@@ -370,10 +373,16 @@ func (o *object) actConfig(ctx context.Context) (bool, error) {
 		},
 		Type: secretType, StringData: map[string]string{"value": data},
 	}
+	if o.violates("in-place-changes") {
+		secret.StringData["value"] += "# " + o.text("spec", "knob")
+	}
 	if o.violates("data-secret-format") {
 		secret.Labels = nil
 	}
 	if err := o.create(ctx, secret); err != nil && !apierrors.IsAlreadyExists(err) {
+		return false, err
+	}
+	if err := o.writeAgain(ctx, secret); err != nil {
 		return false, err
 	}
 	if !o.violates("data-secret") {
@@ -381,4 +390,19 @@ func (o *object) actConfig(ctx context.Context) (bool, error) {
 	}
 	o.complete("dataSecretCreated")
 	return true, nil
+}
+
+// writeAgain writes the bootstrap data of a changed object, which no provider may.
+func (o *object) writeAgain(ctx context.Context, wanted *corev1.Secret) error {
+	if !o.violates("in-place-changes") {
+		return nil
+	}
+	secret := &corev1.Secret{}
+	err := o.provider.Get(ctx, client.ObjectKeyFromObject(wanted), secret)
+	if err != nil || len(wanted.StringData) == 0 || string(secret.Data["value"]) == wanted.StringData["value"] {
+		return err // or it was created just now
+	}
+	o.changed = true
+	secret.StringData = wanted.StringData
+	return o.provider.Update(ctx, secret)
 }

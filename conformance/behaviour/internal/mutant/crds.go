@@ -26,14 +26,15 @@ const (
 	Config       = "MutantConfig"
 )
 
-// What other kinds have before or after these names. RigidTemplate and Unscaled are violations that
-// only a CustomResourceDefinition can commit.
+// What other kinds have before or after these names. Rigid, RigidTemplate and Unscaled are violations
+// that only a CustomResourceDefinition can commit.
 const (
 	// Loud kinds refuse dry runs, see Policy.
 	Loud          = "Loud"
 	Template      = "Template"
 	RigidTemplate = "RigidTemplate"
 	Unscaled      = "Unscaled"
+	Rigid         = "Rigid"
 )
 
 // CRDs returns the definitions of all kinds. Both versions of the contract use the same version of a
@@ -58,7 +59,18 @@ func CRDs() []*apiextensionsv1.CustomResourceDefinition {
 			}
 		}
 	}
-	return append(all, define(Unscaled+ControlPlane))
+	return append(all, define(Unscaled+ControlPlane), defineRigid(Machine), defineRigid(Config))
+}
+
+// defineRigid returns a kind whose objects cannot change what users set.
+func defineRigid(kind string) *apiextensionsv1.CustomResourceDefinition {
+	rigid := define(Rigid + kind)
+	spec := rigid.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
+	spec.Properties = map[string]apiextensionsv1.JSONSchemaProps{"knob": {
+		Type: "string", XValidations: apiextensionsv1.ValidationRules{{Rule: "self == oldSelf", Message: "the knob cannot change"}},
+	}}
+	rigid.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"] = spec
+	return rigid
 }
 
 func define(kind string) *apiextensionsv1.CustomResourceDefinition {

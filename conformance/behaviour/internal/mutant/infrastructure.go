@@ -67,6 +67,8 @@ func (o *object) setProviderID() {
 	case o.violates("provider-id"):
 	case o.violates("provider-id-stable"):
 		o.set("mutant:///same", "spec", "providerID")
+	case o.violates("in-place-changes-ignored"):
+		o.set("mutant:///"+o.GetNamespace()+"/"+o.GetName()+"/"+o.text("spec", "knob"), "spec", "providerID")
 	default:
 		o.set("mutant:///"+o.GetNamespace()+"/"+o.GetName(), "spec", "providerID")
 	}

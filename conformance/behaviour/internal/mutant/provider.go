@@ -88,7 +88,7 @@ func (p *Provider) reconcile(ctx context.Context, kind string, content *unstruct
 	if strings.HasSuffix(kind, Template) {
 		return p.reconcileTemplate(ctx, content)
 	}
-	base := strings.TrimPrefix(strings.TrimPrefix(kind, Loud), Unscaled)
+	base := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(kind, Loud), Unscaled), Rigid)
 	o := &object{Unstructured: content, provider: p, role: roles[base]}
 	before := content.DeepCopy()
 	if err := o.reconcile(ctx); err != nil {
@@ -234,7 +234,9 @@ func (o *object) act(ctx context.Context) (bool, error) {
 
 // setConditions sets the conditions that the contract names.
 func (o *object) setConditions(complete bool) {
-	o.setCondition(clusterv1.ReadyCondition, statuses[complete && !o.violates("ready-condition")])
+	if o.role != roles[ControlPlane] || !o.violates("ready-condition") {
+		o.setCondition(clusterv1.ReadyCondition, statuses[complete && !o.violates("ready-condition")])
+	}
 	if o.violates("conditions") {
 		o.setCondition("Broken", "Yes")
 	}

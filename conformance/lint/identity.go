@@ -1,0 +1,118 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lint
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// providerName is how clusterctl wants the name of a provider, without its type.
+var providerName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+
+func checkProviderName(r *Release) []subject {
+	label := r.provider()
+	prefix := providerType(label)
+	name := label
+	if strings.HasSuffix(prefix, "-") {
+		name = strings.TrimPrefix(label, prefix)
+	}
+	components := r.of(Components)
+	if prefix == "" || len(components) == 0 { // provider-label-value reports it
+		return nil
+	}
+	if providerName.MatchString(name) {
+		return []subject{of(components[0].object())}
+	}
+	return []subject{of(components[0].object(), fmt.Sprintf("the label cluster.x-k8s.io/provider is %q, whose name %q is not 1 to 63 of a-z, 0-9 and -, without a dash at its ends", label, name))}
+}
+
+// checkExtensionIdentity looks at the ServiceAccounts of what the Services of the extensions select.
+func checkExtensionIdentity(r *Release) []subject {
+	if r.Cluster { // not all ServiceAccounts and bindings are read
+		return nil
+	}
+	return eachBackend(r, func(deployment Object) []string {
+		account := accountOf(deployment)
+		var messages []string
+		for _, other := range r.objects("Deployment") {
+			if other.GetName() != deployment.GetName() && other.GetNamespace() == deployment.GetNamespace() && accountOf(other) == account && account != defaultAccount {
+				messages = append(messages, fmt.Sprintf("shares the ServiceAccount %s with the Deployment %s", account, other.GetName()))
+			}
+		}
+		for _, binding := range slices.Concat(r.objects("ClusterRoleBinding"), r.objects("RoleBinding")) {
+			switch {
+			case !binds(binding, account, deployment.GetNamespace()):
+			case account == defaultAccount:
+				messages = append(messages, fmt.Sprintf("has the rights of the %s %s by the ServiceAccount default, want a ServiceAccount of its own", binding.GetKind(), binding.GetName()))
+			case r.unlimited(binding):
+				messages = append(messages, fmt.Sprintf("has all rights by the %s %s", binding.GetKind(), binding.GetName()))
+			}
+		}
+		return messages
+	})
+}
+
+const defaultAccount = "default"
+
+func accountOf(deployment Object) string {
+	if name := deployment.string("spec", "template", "spec", "serviceAccountName"); name != "" {
+		return name
+	}
+	return defaultAccount
+}
+
+func binds(binding Object, account, namespace string) bool {
+	return slices.ContainsFunc(binding.objects("subjects"), func(s map[string]any) bool {
+		return s["kind"] == "ServiceAccount" && s["name"] == account && s["namespace"] == namespace
+	})
+}
+
+// unlimited reports whether a binding gives all rights.
+func (r *Release) unlimited(binding Object) bool {
+	kind, name := binding.string("roleRef", "kind"), binding.string("roleRef", "name")
+	if kind == "ClusterRole" && name == "cluster-admin" {
+		return true
+	}
+	namespace := ""
+	if kind == "Role" {
+		namespace = binding.GetNamespace()
+	}
+	role := r.object(kind, namespace, name)
+	return role != nil && slices.ContainsFunc(role.objects("rules"), func(rule map[string]any) bool {
+		return slices.Equal(wildcards(rule), []bool{true, true, true})
+	})
+}
+
+// wildcards reports which parts of a rule of a role are everything.
+func wildcards(rule map[string]any) []bool {
+	var all []bool
+	for _, field := range []string{"apiGroups", "resources", "verbs"} {
+		values, _ := rule[field].([]any)
+		all = append(all, slices.Contains(values, any("*")))
+	}
+	return all
+}
+
+// eachBackend applies a check to the Deployments that the Services of the extensions select.
+func eachBackend(r *Release, check func(Object) []string) []subject {
+	var subjects []subject
+	for _, config := range r.objects("ExtensionConfig") {
+		service, _ := extensionService(r, config)
+		if service == nil {
+			continue
+		}
+		selector, _, _ := unstructured.NestedStringMap(service.Object, "spec", "selector")
+		for _, deployment := range r.objects("Deployment") {
+			if selects(selector, deployment) {
+				subjects = append(subjects, of(deployment, check(deployment)...))
+			}
+		}
+	}
+	return subjects
+}
