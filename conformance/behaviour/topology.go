@@ -43,10 +43,10 @@ func requestScenarios() []scenario {
 	}
 }
 
-// answer calls a function for each handler of a hook, with the request of the configuration.
-func (s *story) answer(hook string, needsRequest bool, call func(*extension, runtimecatalog.GroupVersionHook, string, runtime.Object) error) error {
-	content := s.checker.Config.Kinds[RuntimeExtension].Requests[hook]
-	if needsRequest && content == nil {
+// answer calls a function for each handler of a hook, with the requests of the configuration; configured leaves out
+// the suite's own request.
+func (s *story) answer(hook string, configured bool, call func(*extension, runtimecatalog.GroupVersionHook, string, []runtime.Object) error) error {
+	if configured && len(s.checker.Config.Kinds[RuntimeExtension].Requests[hook]) == 0 {
 		for _, name := range s.rules {
 			s.results.notRun(s.rule(name), s.contract, fmt.Sprintf("the configuration has no request for the hook %s", hook))
 		}
@@ -67,30 +67,18 @@ func (s *story) answer(hook string, needsRequest bool, call func(*extension, run
 		return fmt.Errorf("%s: %w", hook, errNoHandler)
 	}
 	for _, handler := range handlers {
-		request, err := e.request(hookOf(handler))
+		requests, err := e.requests(hookOf(handler))
 		if err != nil {
 			return err
 		}
-		if err := fill(request, content); err != nil {
-			return fmt.Errorf("requests: %s: %w", hook, err)
+		if configured {
+			requests = requests[1:]
 		}
-		if err := call(e, hookOf(handler), handler.Name, request); err != nil {
+		if err := call(e, hookOf(handler), handler.Name, requests); err != nil {
 			return fmt.Errorf("the handler %q: %w", handler.Name, err)
 		}
 	}
 	return nil
-}
-
-// fill sets the fields of a request that the configuration has.
-func fill(request runtime.Object, content map[string]any) error {
-	if content == nil {
-		return nil
-	}
-	data, err := json.Marshal(content)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(data, request)
 }
 
 // success calls a handler, and returns an error unless it succeeds.
@@ -106,11 +94,7 @@ func (e *extension) success(hook runtimecatalog.GroupVersionHook, name string, r
 }
 
 func patchesOfExtension(s *story) error {
-	return s.answer("GeneratePatches", true, func(e *extension, hook runtimecatalog.GroupVersionHook, name string, content runtime.Object) error {
-		request, ok := content.(*runtimehooksv1.GeneratePatchesRequest)
-		if !ok {
-			return fmt.Errorf("its request is a %T", content)
-		}
+	return s.answer("GeneratePatches", true, func(e *extension, hook runtimecatalog.GroupVersionHook, name string, requests []runtime.Object) error {
 		ask := func(request *runtimehooksv1.GeneratePatchesRequest) (patches, error) {
 			answer, err := e.success(hook, name, request)
 			if err != nil {
@@ -118,16 +102,27 @@ func patchesOfExtension(s *story) error {
 			}
 			return patchesIn(answer)
 		}
-		first, err := ask(request)
-		if err == nil && len(first) == 0 {
-			err = errors.New("the configuration's request gets no patches, so nothing can be said about them")
+		patched := false
+		for _, content := range requests {
+			request, ok := content.(*runtimehooksv1.GeneratePatchesRequest)
+			if !ok {
+				return fmt.Errorf("its request is a %T", content)
+			}
+			first, err := ask(request)
+			if err != nil {
+				return err
+			}
+			if len(first) == 0 {
+				continue
+			}
+			patched = true
+			e.check("patches-deterministic", e.checkRepeated(request, first, ask))
+			e.check("patches-needed", checkNeeded(request, first, ask))
+			e.check("patches-input", checkInput(request, ask))
 		}
-		if err != nil {
-			return err
+		if !patched {
+			return errors.New("no request of the configuration gets patches, so nothing can be said about them")
 		}
-		e.check("patches-deterministic", e.checkRepeated(request, first, ask))
-		e.check("patches-needed", checkNeeded(request, first, ask))
-		e.check("patches-input", checkInput(request, ask))
 		return nil
 	})
 }
@@ -282,13 +277,15 @@ func inPlacePatchesOfExtension(s *story) error {
 	var problems []error
 	answered := false
 	for _, hook := range []string{"CanUpdateMachine", "CanUpdateMachineSet"} {
-		err := s.answer(hook, false, func(e *extension, hook runtimecatalog.GroupVersionHook, name string, request runtime.Object) error {
-			answer, err := e.success(hook, name, request)
-			if err != nil {
-				return err
+		err := s.answer(hook, false, func(e *extension, hook runtimecatalog.GroupVersionHook, name string, requests []runtime.Object) error {
+			for _, request := range requests {
+				answer, err := e.success(hook, name, request)
+				if err != nil {
+					return err
+				}
+				answered = true
+				problems = append(problems, checkInPlacePatches(answer))
 			}
-			answered = true
-			problems = append(problems, checkInPlacePatches(answer))
 			return nil
 		})
 		if err != nil && !errors.Is(err, errNoHandler) {

@@ -96,17 +96,17 @@ func patchSize(r *http.Request, answer map[string]any, violates string, call int
 }
 
 // requests are what a configuration has for the extension.
-var requests = map[string]map[string]any{
-	"GeneratePatches": {
+var requests = map[string][]map[string]any{
+	"GeneratePatches": {{
 		"variables": []any{map[string]any{"name": "size", "value": "large"}},
 		"items": []any{map[string]any{"uid": "1", "object": map[string]any{
 			"apiVersion": "infrastructure.demo.example.com/v1beta2", "kind": "DemoMachineTemplate",
 			"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"size": "small"}}},
 		}}},
-	},
-	"GenerateUpgradePlan": {
+	}},
+	"GenerateUpgradePlan": {{
 		"fromControlPlaneKubernetesVersion": "v1.34.1", "fromWorkersKubernetesVersion": "v1.34.1", "toKubernetesVersion": "v1.36.3",
-	},
+	}},
 }
 
 func TestEachAnswerToARequestFailsItsRuleOnly(t *testing.T) {
@@ -145,7 +145,7 @@ func TestRulesWithoutARequestAreNotRun(t *testing.T) {
 	}
 }
 
-func answersTo(t *testing.T, g Gomega, url string, requests map[string]map[string]any) []conformance.Result {
+func answersTo(t *testing.T, g Gomega, url string, requests map[string][]map[string]any) []conformance.Result {
 	t.Helper()
 	config := &Config{Kinds: map[Role]*Kind{RuntimeExtension: {URL: url, Features: []string{"inPlaceUpdates", "patches", "upgradePlan"}, Requests: requests}}}
 	config.setDefaults()

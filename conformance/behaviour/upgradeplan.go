@@ -18,17 +18,19 @@ import (
 const maxSkew = 3
 
 func planOfExtension(s *story) error {
-	return s.answer("GenerateUpgradePlan", true, func(e *extension, hook runtimecatalog.GroupVersionHook, name string, content runtime.Object) error {
-		answer, err := e.success(hook, name, content)
-		if err != nil {
-			return err
+	return s.answer("GenerateUpgradePlan", true, func(e *extension, hook runtimecatalog.GroupVersionHook, name string, requests []runtime.Object) error {
+		for _, content := range requests {
+			answer, err := e.success(hook, name, content)
+			if err != nil {
+				return err
+			}
+			request, asked := content.(*runtimehooksv1.GenerateUpgradePlanRequest)
+			response, answered := answer.(*runtimehooksv1.GenerateUpgradePlanResponse)
+			if !asked || !answered {
+				return fmt.Errorf("its request is a %T, and its answer a %T", content, answer)
+			}
+			e.check("upgrade-plan", checkPlan(request, response))
 		}
-		request, asked := content.(*runtimehooksv1.GenerateUpgradePlanRequest)
-		response, answered := answer.(*runtimehooksv1.GenerateUpgradePlanResponse)
-		if !asked || !answered {
-			return fmt.Errorf("its request is a %T, and its answer a %T", content, answer)
-		}
-		e.check("upgrade-plan", checkPlan(request, response))
 		return nil
 	})
 }
