@@ -144,6 +144,28 @@ func (c chroot) expectInUse(t *testing.T, remove ...string) {
 	g.Expect(os.RemoveAll(c.path("proc/8"))).To(Succeed())
 }
 
+// expectStateInUse expects that the removed package is not purged while another installation has an
+// instance or a program with its state there.
+func (c chroot) expectStateInUse(t *testing.T) {
+	t.Helper()
+	g := NewWithT(t)
+	before := c.names(t)
+	purge := func(folder string) {
+		said, err := c.run(t, "dpkg", "--purge", "foo")
+		g.Expect(err).To(HaveOccurred())
+		g.Expect(said).To(ContainSubstring("another installation of Foo uses /var/lib/" + folder + ": delete its clusters, end its programs, and repeat this\n"))
+	}
+	instance, program := c.path("proc/7"), c.path("proc/8")
+	write(t, filepath.Join(instance, "mounts"), "overlay / overlay rw,lowerdir=/usr/local/lib/foo/systems/1234,upperdir=/var/lib/foocloud/instances/1/upper 0 0\n")
+	purge("foocloud")
+	g.Expect(os.RemoveAll(instance)).To(Succeed())
+	g.Expect(os.MkdirAll(filepath.Join(program, "fd"), 0o700)).To(Succeed())
+	g.Expect(os.Symlink("/srv/quickstart/lock", filepath.Join(program, "fd", "3"))).To(Succeed(), "where the link leads")
+	purge("foo-quickstart")
+	g.Expect(os.RemoveAll(program)).To(Succeed())
+	g.Expect(c.changes(t, before)).To(BeEmpty())
+}
+
 func (c chroot) copy(t *testing.T, path string) string {
 	t.Helper()
 	content, err := os.ReadFile(path)
@@ -205,6 +227,7 @@ func TestDebianPackage(t *testing.T) {
 	for _, state := range []string{disk, folder} {
 		write(t, filepath.Join(state, "cloud", "state"), "")
 	}
+	c.expectStateInUse(t)
 	c.must(t, "dpkg", "--purge", "foo")
 	g.Expect(unix.Unmount(c.path("var/lib/foo"), 0)).To(Succeed())
 	for _, state := range []string{disk, folder} {

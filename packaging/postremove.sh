@@ -8,6 +8,16 @@ remove | purge | 0) rm -f /etc/systemd/system/multi-user.target.wants/foocloud.s
 esac
 [ ! -d /run/systemd/system ] || systemctl daemon-reload
 [ "${1:-}" = purge ] || exit 0
+# The package was removed before, and another installation of Foo may use its folders by now.
+for path in /var/lib/foo /var/lib/foo-quickstart /var/lib/foocloud; do
+	[ -d "$path" ] || continue
+	real=$(cd "$path" && pwd -P)
+	if grep -qsF -e "upperdir=$path/" -e "upperdir=$real/" /proc/[0-9]*/mounts ||
+		[ -n "$(find /proc/[0-9]*/fd -lname "$real/*" 2>/dev/null)" ]; then
+		echo "another installation of Foo uses $path: delete its clusters, end its programs, and repeat this" >&2
+		exit 1
+	fi
+done
 # The network of a cloud that had no instances any more.
 [ ! -r /proc/mounts ] || while read -r _ path _; do
 	case $path in
