@@ -142,7 +142,7 @@ func newDeleteClusterCommand() *cobra.Command {
 	command := newClusterCommand(&cobra.Command{
 		Use: "cluster NAME", Short: "Delete a cluster, and the management cluster with the last one",
 		Long: `Delete a cluster and its context in your kubeconfig. With the last cluster, the management cluster and the cloud are
-deleted too.
+deleted too, unless the cloud still has instances, for example of clusters that were moved.
 
 An interrupted command can be repeated.`,
 		Example: "  foo delete cluster demo",

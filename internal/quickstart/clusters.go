@@ -283,18 +283,26 @@ func (c Config) find(ctx context.Context) (*rest.Config, *clusterv1.Cluster, err
 		names = append(names, cluster.Namespace+"/"+cluster.Name)
 	}
 	slices.Sort(names)
+	return management, nil, c.absent(names, live != nil)
+}
+
+// absent returns the InvalidError for a cluster that is not among these. A management cluster may run without any.
+func (c Config) absent(names []string, managed bool) error {
 	problem := fmt.Sprintf("cluster %q does not exist", c.ClusterName)
+	used, err := c.hasInstances()
 	switch {
 	case len(names) > 0:
 		problem += fmt.Sprintf(" in namespace %q; there are %s", c.Namespace, strings.Join(names, ", "))
-	case live != nil:
+	case managed && (used || err != nil): // it may have been moved
+		return invalid("%s here, and there are no others, but the cloud has instances; look for it where clusters were moved to", problem)
+	case managed:
 		problem += ", and there are no other clusters; delete the management cluster with: foo quickstart delete --state-dir=" + c.StateDir
 	case c.validName():
 		problem += "; create it with: " + c.Command("create cluster")
 	default:
 		problem += ": must be " + allowedNames
 	}
-	return management, nil, &InvalidError{Problems: []string{problem}, missing: true}
+	return &InvalidError{Problems: []string{problem}, missing: true}
 }
 
 // IsMissing reports whether err means that there is no such cluster.

@@ -6,12 +6,14 @@ package quickstart
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 )
 
-// RemoveUnused removes the management cluster, as Remove does, if it has no clusters. It reports
-// whether it did, or whether another command did meanwhile.
+// RemoveUnused removes the management cluster, as Remove does, if it has no clusters and its cloud no
+// instances. It reports whether it did, or whether another command did meanwhile.
 func RemoveUnused(ctx context.Context, config Config, out io.Writer) (removed bool, err error) {
 	if err := config.usable(); err != nil {
 		return false, err
@@ -27,6 +29,14 @@ func RemoveUnused(ctx context.Context, config Config, out io.Writer) (removed bo
 		if err != nil || len(left.Items) > 0 {
 			return err
 		}
+		used, err := config.hasInstances()
+		if err != nil {
+			return err
+		}
+		if used {
+			_, _ = fmt.Fprintln(out, "The management cluster and the cloud stay: the cloud still has instances, perhaps of clusters that were moved.")
+			return nil
+		}
 		if err := config.remove(ctx); err != nil {
 			return err
 		}
@@ -34,6 +44,17 @@ func RemoveUnused(ctx context.Context, config Config, out io.Writer) (removed bo
 		return nil
 	})
 	return removed, orContinue(ctx, err, config.DeleteCommand())
+}
+
+// hasInstances reports whether the cloud has instances of any tenant. Clusters that clusterctl has moved
+// to another management cluster, perhaps into one of them, still have theirs here. The folder of an
+// instance exists until the instance is deleted, also while the cloud does not answer.
+func (c Config) hasInstances() (bool, error) {
+	entries, err := os.ReadDir(filepath.Join(c.cloudDir(), instanceFolder))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return false, fmt.Errorf("the management cluster stays, because the cloud's instances cannot be listed: %w", err)
+	}
+	return len(entries) > 0, nil
 }
 
 // removed reports whether another command has removed what was in the state folder.

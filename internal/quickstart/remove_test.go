@@ -1,0 +1,94 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package quickstart
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+)
+
+// withoutClusters runs a management cluster of the state folder that knows the kind Cluster, but has none.
+func withoutClusters(t *testing.T, config Config) {
+	t.Helper()
+	g := NewWithT(t)
+	version := clusterv1.GroupVersion
+	answers := map[string]any{
+		"/api": metav1.APIVersions{},
+		"/apis": metav1.APIGroupList{Groups: []metav1.APIGroup{{
+			Name: version.Group, Versions: []metav1.GroupVersionForDiscovery{{GroupVersion: version.String(), Version: version.Version}},
+		}}},
+		"/apis/" + version.String(): metav1.APIResourceList{GroupVersion: version.String(), APIResources: []metav1.APIResource{
+			{Name: "clusters", Kind: "Cluster", Namespaced: true, Verbs: metav1.Verbs{"list", "delete"}},
+		}},
+		"/apis/" + version.String() + "/clusters": clusterv1.ClusterList{},
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer, known := answers[r.URL.Path]
+		if !known {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(answer) // the caller reports what it did not get
+	}))
+	t.Cleanup(server.Close)
+	known := clientcmdapi.NewConfig()
+	known.Clusters["management"] = &clientcmdapi.Cluster{Server: server.URL}
+	known.Contexts["management"] = &clientcmdapi.Context{Cluster: "management"}
+	known.CurrentContext = "management"
+	g.Expect(clientcmd.WriteToFile(*known, config.managementKubeconfig())).To(Succeed())
+}
+
+// A management cluster without clusters is still in use if clusterctl has moved them, for example into one
+// of them: its cloud has their machines.
+func TestMovedClustersAreNotDeleted(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can remove a management cluster")
+	}
+	g := NewWithT(t)
+	config := validConfig(filepath.Join(t.TempDir(), "state"))
+	state, err := openState(config)
+	g.Expect(err).NotTo(HaveOccurred())
+	defer state.close()
+	withoutClusters(t, config)
+	instances := filepath.Join(config.cloudDir(), instanceFolder)
+	g.Expect(os.MkdirAll(filepath.Join(instances, "i-1"), 0o700)).To(Succeed())
+
+	// The removal would wait for this process to end.
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	var said bytes.Buffer
+	g.Expect(RemoveUnused(ctx, config, &said)).To(BeFalse())
+	g.Expect(said.String()).To(Equal("The management cluster and the cloud stay: the cloud still has instances, perhaps of clusters that were moved.\n"))
+	g.Expect(config.owner()).To(Equal(os.Getpid()))
+
+	err = DeleteCluster(ctx, config, io.Discard)
+	g.Expect(err).To(MatchError(`cluster "demo" does not exist here, and there are no others, but the cloud has instances; look for it where clusters were moved to`))
+	g.Expect(IsMissing(err)).To(BeFalse(), "it is not known to be deleted")
+
+	// What cannot be read is not taken for nothing.
+	g.Expect(os.RemoveAll(instances)).To(Succeed())
+	g.Expect(os.WriteFile(instances, nil, 0o600)).To(Succeed())
+	_, err = RemoveUnused(ctx, config, io.Discard)
+	g.Expect(err).To(MatchError(HavePrefix("the management cluster stays, because the cloud's instances cannot be listed: ")))
+	g.Expect(config.StateDir).To(BeADirectory())
+
+	g.Expect(os.Remove(instances)).To(Succeed())
+	_, _, err = config.find(ctx)
+	g.Expect(err).To(And(Satisfy(IsMissing), MatchError(HaveSuffix("foo quickstart delete --state-dir="+config.StateDir))))
+}
