@@ -139,7 +139,7 @@ func (c chroot) expectInUse(t *testing.T, remove ...string) {
 	command = exec.CommandContext(t.Context(), remove[0], remove[1:]...)
 	said, err = command.CombinedOutput()
 	g.Expect(err).To(HaveOccurred())
-	g.Expect(string(said)).To(ContainSubstring("programs of /usr/lib/foo are running: delete the clusters, and run: foo stop"))
+	g.Expect(string(said)).To(ContainSubstring("programs of /usr/lib/foo are running: end them; a management cluster ends with: foo stop\n"))
 	g.Expect(c.changes(t, before)).To(BeEmpty())
 	g.Expect(os.RemoveAll(c.path("proc/8"))).To(Succeed())
 }

@@ -16,7 +16,7 @@ if [ -d /run/systemd/system ]; then
 	service=$(systemctl show --property=MainPID --value foocloud.service)
 fi
 if [ -n "$(find /proc/[0-9]*/exe ! -path "/proc/${service:-0}/exe" -lname '/usr/lib/foo/*' 2>/dev/null)" ]; then
-	echo "programs of /usr/lib/foo are running: delete the clusters, and run: foo stop" >&2
+	echo "programs of /usr/lib/foo are running: end them; a management cluster ends with: foo stop" >&2
 	exit 1
 fi
 if [ -d /run/systemd/system ]; then
