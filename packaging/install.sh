@@ -161,6 +161,12 @@ save() {
 	mv "$lib/installed.new" "$lib/installed"
 }
 
+# lock keeps a second installation or removal from the folder until this one has ended.
+lock() {
+	exec 9<"$lib"
+	flock -n 9 || fail "another install.sh is changing $lib: wait until it has ended, and repeat this" 2
+}
+
 install_release() {
 	recorded=
 	if [ -e "$lib" ]; then
@@ -169,6 +175,7 @@ install_release() {
 	fi
 	trap 'fail "interrupted: repeat it, or remove what is there with --uninstall" 130' INT TERM
 	folder "$lib"
+	lock
 	save
 	new=$lib/.new
 	rm -rf "$new"
@@ -213,6 +220,7 @@ uninstall() {
 		fail "instances of a cloud use $lib: delete the clusters, and run: foocloud destroy" 2
 	[ -z "$(find "$root"/proc/[0-9]*/exe -lname "$real/*" 2>/dev/null)" ] ||
 		fail "programs of $lib are running: end them; the service ends with: systemctl disable --now foocloud" 2
+	lock
 	trap 'fail "interrupted: repeat it" 130' INT TERM
 	recorded=$(cat "$lib/installed")
 	# What `systemctl enable` and `systemctl link` have made.

@@ -19,6 +19,7 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+	"golang.org/x/sys/unix"
 )
 
 // machine stands in for the machine that install.sh checks: programs, and files that a kernel would provide.
@@ -33,7 +34,7 @@ func newMachine(t *testing.T) machine {
 	m := machine{root: t.TempDir(), bin: t.TempDir()}
 	g := NewWithT(t)
 	for _, name := range []string{
-		"awk", "basename", "cat", "cmp", "cp", "cut", "dirname", "find", "grep", "gzip", "ln", "mkdir", "mv", "pwd", "readlink", "rm", "rmdir", "sed", "sh", "sha256sum", "tar", "tr", "wc",
+		"awk", "basename", "cat", "cmp", "cp", "cut", "dirname", "find", "flock", "grep", "gzip", "ln", "mkdir", "mv", "pwd", "readlink", "rm", "rmdir", "sed", "sh", "sha256sum", "tar", "tr", "wc",
 	} {
 		path, err := exec.LookPath(name)
 		g.Expect(err).NotTo(HaveOccurred())
@@ -385,6 +386,27 @@ func TestUpgradeOfAMachineInUse(t *testing.T) {
 	said, code := m.install(t, "--prefix", prefix, release(t, "v0.2.0"))
 	g.Expect(code).To(BeZero(), said)
 	g.Expect(os.ReadFile(calls)).To(BeEquivalentTo("daemon-reload\nis-active --quiet foocloud.service\nrestart foocloud.service\n"))
+}
+
+// Two installations at once would unpack into the same folder.
+func TestSecondInstallationAtOnce(t *testing.T) {
+	g := NewWithT(t)
+	m := newMachine(t)
+	prefix := filepath.Join(t.TempDir(), "prefix")
+	archive := release(t, "v0.1.0")
+	said, code := m.install(t, "--prefix", prefix, archive)
+	g.Expect(code).To(BeZero(), said)
+	lib, err := os.Open(filepath.Join(prefix, "lib/foo"))
+	g.Expect(err).NotTo(HaveOccurred())
+	defer func() { _ = lib.Close() }()
+	g.Expect(unix.Flock(int(lib.Fd()), unix.LOCK_EX)).To(Succeed())
+	before := tree(g, prefix)
+	for _, args := range [][]string{{archive}, {"--uninstall"}} {
+		said, code = m.install(t, append([]string{"--prefix", prefix}, args...)...)
+		g.Expect(said).To(Equal("install.sh: another install.sh is changing " + lib.Name() + ": wait until it has ended, and repeat this\n"))
+		g.Expect(code).To(Equal(2))
+		g.Expect(tree(g, prefix)).To(Equal(before))
+	}
 }
 
 // Whatever ends an installation, it can be repeated or removed.
