@@ -123,12 +123,16 @@ func (e *InterruptedError) Error() string { return e.Err.Error() }
 func (e *InterruptedError) Unwrap() error { return e.Err }
 
 // Execute runs a program until its command ends. It returns an InterruptedError if the command fails
-// after the user interrupted it. The log messages of libraries would garble what the program shows,
+// after the user interrupted it or closed the terminal. The log messages of libraries would garble what the program shows,
 // and their errors are returned anyway, so it discards them.
 func Execute(root *cobra.Command) error {
 	log.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	interrupts := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
+		interrupts = append(interrupts, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), interrupts...)
 	defer stop()
 	err := root.ExecuteContext(ctx)
 	switch {

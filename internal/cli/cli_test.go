@@ -10,9 +10,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	"github.com/spf13/cobra"
@@ -62,6 +64,31 @@ func TestInterrupt(t *testing.T) {
 		return fmt.Errorf("wait: %w", context.Cause(command.Context()))
 	}
 	g.Expect(cli.Execute(cli.Root(wait))).To(MatchError(context.Canceled), "what the user reads is the same for every signal")
+}
+
+// A command may clean up when its terminal is closed, unless nohup protects it from that.
+func TestClosedTerminal(t *testing.T) {
+	g := NewWithT(t)
+	var done error
+	wait := &cobra.Command{Use: "wait", RunE: func(command *cobra.Command, _ []string) error {
+		g.Expect(syscall.Kill(os.Getpid(), syscall.SIGHUP)).To(Succeed())
+		select {
+		case <-command.Context().Done():
+			return errOther
+		case <-time.After(500 * time.Millisecond):
+			return done
+		}
+	}}
+	signal.Ignore(syscall.SIGHUP)
+	g.Expect(cli.Execute(cli.Root(wait))).To(Succeed())
+
+	// The test outlives a command that does not notice.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	defer signal.Reset(syscall.SIGHUP)
+	done = errors.New("not interrupted")
+	err := cli.Execute(cli.Root(wait))
+	g.Expect(err).To(MatchError(errOther))
+	g.Expect(cli.ExitCode(err, func(error) bool { return false })).To(Equal(cli.ExitInterrupted))
 }
 
 // A user learns what to do about an error of the operating system.
