@@ -231,6 +231,9 @@ func (c Config) running() (*rest.Config, client.Client, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if pid == 0 && c.removing() {
+		return nil, nil, invalid("%s", c.halfRemoved())
+	}
 	if pid == 0 && c.kept() {
 		return nil, nil, invalid("the management cluster is not running; start it with: %s", c.startCommand())
 	}

@@ -17,28 +17,25 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// DeleteCluster deletes a cluster and returns once it is gone.
+// DeleteCluster deletes a cluster and returns once it is gone. If the removal of the management cluster,
+// with all its clusters, was interrupted, it continues that.
 func DeleteCluster(ctx context.Context, config Config, out io.Writer) error {
 	if err := config.usable(); err != nil {
 		return err
 	}
 	var management *rest.Config
+	continued := false
 	// The management cluster is not starting or stopping then.
 	err := config.exclusively(ctx, out, func() (err error) {
-		management, _, err = config.find(ctx)
-		if !IsMissing(err) || management == nil || !config.validName() {
-			return err
+		if !config.KeepManagement {
+			continued, err = config.continueRemoval(ctx, out)
 		}
-		live, errLive := newClient(management)
-		if errLive != nil {
-			return errLive
-		}
-		if found, errRest := config.deleteRest(ctx, live); found || errRest != nil {
-			return errRest
+		if !continued && err == nil {
+			management, err = config.findOrDeleteRest(ctx)
 		}
 		return err
 	})
-	if err == nil {
+	if err == nil && !continued {
 		say := newPrinter(out)
 		defer say.end()
 		err = config.deleteCluster(ctx, management, say)
@@ -47,6 +44,23 @@ func DeleteCluster(ctx context.Context, config Config, out io.Writer) error {
 		}
 	}
 	return orContinue(ctx, err, config.DeleteCommand())
+}
+
+// findOrDeleteRest does what find does, and deletes what there is of a cluster without its Cluster. If there
+// was something, it returns no error.
+func (c Config) findOrDeleteRest(ctx context.Context) (*rest.Config, error) {
+	management, _, err := c.find(ctx)
+	if !IsMissing(err) || management == nil || !c.validName() {
+		return management, err
+	}
+	live, errLive := newClient(management)
+	if errLive != nil {
+		return nil, errLive
+	}
+	if found, errRest := c.deleteRest(ctx, live); found || errRest != nil {
+		return management, errRest
+	}
+	return management, err
 }
 
 // deleteCluster does what DeleteCluster does. Its error is errStopped if the management cluster stops.

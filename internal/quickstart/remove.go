@@ -10,6 +10,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"golang.org/x/sys/unix"
 )
 
 // RemoveUnused removes the management cluster, as Remove does, if it has no clusters and its cloud no
@@ -55,6 +57,36 @@ func (c Config) hasInstances() (bool, error) {
 		return false, fmt.Errorf("the management cluster stays, because the cloud's instances cannot be listed: %w", err)
 	}
 	return len(entries) > 0, nil
+}
+
+// beginRemoval notes that the removal of the state folder has begun. A full disk does not prevent that.
+func (s *state) beginRemoval() error {
+	err := os.WriteFile(filepath.Join(s.config.StateDir, removal), nil, 0o600)
+	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
+		return nil
+	}
+	return err
+}
+
+// removing reports whether the removal of the state folder has begun.
+func (c Config) removing() bool {
+	_, err := os.Lstat(filepath.Join(c.StateDir, removal))
+	return err == nil
+}
+
+// halfRemoved says what to do about a removal that was interrupted.
+func (c Config) halfRemoved() string {
+	return fmt.Sprintf("the removal of %s was interrupted; continue it with: foo quickstart delete --state-dir=%s", c.StateDir, c.StateDir)
+}
+
+// continueRemoval continues the removal of a management cluster that was interrupted, and reports whether
+// there was one.
+func (c Config) continueRemoval(ctx context.Context, out io.Writer) (bool, error) {
+	if pid, err := c.owner(); err != nil || pid != 0 || !c.removing() {
+		return false, err
+	}
+	_, _ = fmt.Fprintln(out, "Continuing to delete the management cluster and the cloud.")
+	return true, c.remove(ctx)
 }
 
 // removed reports whether another command has removed what was in the state folder.

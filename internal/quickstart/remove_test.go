@@ -92,3 +92,36 @@ func TestMovedClustersAreNotDeleted(t *testing.T) {
 	_, _, err = config.find(ctx)
 	g.Expect(err).To(And(Satisfy(IsMissing), MatchError(HaveSuffix("foo quickstart delete --state-dir="+config.StateDir))))
 }
+
+// A removal that was interrupted, perhaps by a kill, has destroyed an unknown part of the cloud.
+func TestInterruptedRemovalContinues(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can remove a management cluster")
+	}
+	for name, again := range map[string]func(context.Context, Config, io.Writer) error{"cluster": DeleteCluster, "everything": Remove} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			config := built(t)
+			config.Keep = true
+			state, err := openState(config)
+			g.Expect(err).NotTo(HaveOccurred())
+			state.close()
+			g.Expect(os.Mkdir(config.cloudDir(), 0o700)).To(Succeed())
+			works, err := os.ReadFile(config.program("foocloud"))
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(os.WriteFile(config.program("foocloud"), []byte("#!/bin/sh\nexit 1\n"), 0o700)).To(Succeed())
+			g.Expect(Remove(t.Context(), config, io.Discard)).NotTo(Succeed())
+			g.Expect(os.WriteFile(config.program("foocloud"), works, 0o700)).To(Succeed())
+
+			half := And(Satisfy(IsInvalid), MatchError("the removal of "+config.StateDir+" was interrupted; continue it with: foo quickstart delete --state-dir="+config.StateDir))
+			g.Expect(Up(t.Context(), config, io.Discard)).To(half)
+			_, err = ListClusters(t.Context(), config)
+			g.Expect(err).To(half)
+			kept := config
+			kept.KeepManagement = true
+			g.Expect(DeleteCluster(t.Context(), kept, io.Discard)).To(half)
+			g.Expect(again(t.Context(), config, io.Discard)).To(Succeed())
+			g.Expect(config.StateDir).NotTo(BeADirectory())
+		})
+	}
+}

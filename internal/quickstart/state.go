@@ -24,6 +24,10 @@ const marker = "quickstart.json"
 // lockFile is locked by the quickstart that uses the folder.
 const lockFile = "lock"
 
+// removal is the file that says that the removal of the state folder has begun: its cloud may be destroyed
+// in part, so only the removal can go on.
+const removal = "removing"
+
 // pidFolder is the name of the folder of process IDs in the state folder.
 const pidFolder = "run"
 
@@ -132,6 +136,8 @@ func checkState(config Config) error {
 	switch {
 	case err != nil:
 		wrong.add("--state-dir %s: the folder is not empty and is not a state folder (%v); choose another one", config.StateDir, err)
+	case config.removing():
+		wrong.add("%s", config.halfRemoved())
 	case !config.Resume:
 		wrong.add("--state-dir %s holds the state of an earlier run; continue it with --resume, or remove it with: %s quickstart delete --state-dir %s",
 			config.StateDir, config.program("foo"), config.StateDir)
@@ -206,10 +212,10 @@ func (s *state) remove(ctx context.Context) error {
 	}
 	// With the marker to the end, a removal that was interrupted or failed can be repeated. With the
 	// lock to the end, nobody takes the folder for one that is not in use.
-	if err := s.removeAllBut(marker, lockFile); err != nil {
+	if err := s.removeAllBut(removal, marker, lockFile); err != nil {
 		return err
 	}
-	for _, name := range []string{marker, lockFile} {
+	for _, name := range []string{removal, marker, lockFile} {
 		if err := os.RemoveAll(filepath.Join(s.config.StateDir, name)); err != nil {
 			return err
 		}
@@ -266,7 +272,10 @@ func (s *state) removeAllButLogs(ctx context.Context) error {
 	if err := s.destroyCloud(ctx); err != nil {
 		return err
 	}
-	return s.removeAllBut(leftAfterFailure...)
+	if err := s.removeAllBut(append([]string{removal}, leftAfterFailure...)...); err != nil {
+		return err
+	}
+	return os.RemoveAll(filepath.Join(s.config.StateDir, removal))
 }
 
 // The cloud keeps the output of an instance here.
@@ -313,6 +322,9 @@ func free(entries []os.DirEntry) bool {
 // destroyCloud deletes everything that the cloud created. If that fails, the state folder must stay:
 // without its records, nobody could find what the cloud left behind.
 func (s *state) destroyCloud(ctx context.Context) error {
+	if err := s.beginRemoval(); err != nil {
+		return err
+	}
 	destroy := exec.CommandContext(ctx, s.config.program("foocloud"), "destroy", "--yes", "--state-dir="+s.config.cloudDir())
 	destroy.WaitDelay = time.Second // what it has started may still have its output
 	output, err := destroy.CombinedOutput()
