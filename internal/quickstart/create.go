@@ -61,14 +61,17 @@ func (c Config) followed(ctx context.Context, err error, say *printer) error {
 	case errors.Is(err, errStopped):
 		return c.lost(ctx, say.out)
 	}
-	reported := explain(c, err, say)
-	reported.Advice += "; delete the cluster with: " + c.DeleteCommand()
-	return reported
+	return explain(c, err, say, "the logs are in "+c.logDir()+"; delete the cluster with: "+c.DeleteCommand())
 }
 
 // notBegun is the error for a cluster of which nothing has been created.
 func (c Config) notBegun(ctx context.Context, err error) error {
-	if ctx.Err() == nil || isLeft(err) {
+	switch {
+	case err == nil || isLeft(err):
+		return err
+	case ctx.Err() == nil && !IsInvalid(err) && c.diskIsFull(err.Error()):
+		return &ReportedError{Err: err, Advice: c.whenFull()}
+	case ctx.Err() == nil:
 		return err
 	}
 	return fmt.Errorf("interrupted; cluster %s was not created", c.ClusterName)

@@ -13,10 +13,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sys/unix"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/printers"
 	"k8s.io/client-go/rest"
@@ -55,7 +57,7 @@ func Run(ctx context.Context, config Config, out io.Writer) error {
 	end := succeeded
 	if runErr != nil && ctx.Err() == nil {
 		end = failed
-		runErr = explain(config, runErr, say)
+		runErr = explain(config, runErr, say, "the logs are in "+config.logDir())
 	}
 	say.waitingFor("the programs to stop")
 	ending, cancel := config.cleaningUp(ctx)
@@ -308,18 +310,41 @@ const (
 	logWidth    = 300
 )
 
-// explain shows the reason for a failure, with the end of the most informative log.
-func explain(config Config, err error, say *printer) *ReportedError {
+// explain shows the reason for a failure, with the end of the most informative log. The advice is for
+// failures with another reason than a full disk.
+func explain(config Config, err error, say *printer, advice string) *ReportedError {
 	say.note("FAILED: %s", indent(err.Error()))
 	log, ok := supervisor.LogOf(err)
 	var failed *FailedError
 	if errors.As(err, &failed) {
 		log, ok = config.logFor(failed), true
 	}
+	said := []string{err.Error()}
 	if ok {
-		showEnd(log, say)
+		said = append(said, showEnd(log, say)...)
 	}
-	return &ReportedError{Err: err, Advice: "the logs are in " + config.logDir()}
+	if config.diskIsFull(said...) {
+		advice = config.whenFull()
+	}
+	return &ReportedError{Err: err, Advice: advice}
+}
+
+// littleSpace is the space on a disk that counts as full. Programs may have deleted something since.
+const littleSpace = 1 << 20
+
+// diskIsFull reports whether these texts say that the disk is full, or whether it is now. Programs whose
+// disk is full may just become slow.
+func (c Config) diskIsFull(texts ...string) bool {
+	if slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, unix.ENOSPC.Error()) }) {
+		return true
+	}
+	var disk unix.Statfs_t
+	return unix.Statfs(c.StateDir, &disk) == nil && disk.Bfree*uint64(disk.Bsize) < littleSpace
+}
+
+// whenFull says what to do about a full disk.
+func (c Config) whenFull() string {
+	return "the disk is full: free some space, or delete everything with: foo quickstart delete --state-dir=" + c.StateDir
 }
 
 func (c Config) logFor(failed *FailedError) string {
@@ -329,10 +354,11 @@ func (c Config) logFor(failed *FailedError) string {
 	return filepath.Join(c.logDir(), c.cloudManager()+".log")
 }
 
-func showEnd(log string, say *printer) {
+// showEnd shows the end of a log, and returns its lines.
+func showEnd(log string, say *printer) []string {
 	lines, err := supervisor.LastLines(log, logSearched)
 	if err != nil {
-		return // the failure has been shown; the log is only a help
+		return nil // the failure has been shown; the log is only a help
 	}
 	lines = telling(lines)
 	say.note("The end of %s:", log)
@@ -342,6 +368,7 @@ func showEnd(log string, say *printer) {
 		}
 		say.note("  %s", printers.EscapeTerminal(line)) // an instance writes its log itself
 	}
+	return lines
 }
 
 // klogProblem matches the start of a line that a Kubernetes program logs as an error or a warning.
