@@ -30,8 +30,10 @@ func CreateCluster(ctx context.Context, config Config, out io.Writer) error {
 	defer hush()
 	running := talking
 	var coming *follower
+	first := false
 	// Other commands do not stop or remove the management cluster meanwhile.
 	err := config.exclusively(ctx, out, func() (err error) {
+		first = !config.kept()
 		if err := config.start(ctx, out); err != nil {
 			return err
 		}
@@ -46,7 +48,7 @@ func CreateCluster(ctx context.Context, config Config, out io.Writer) error {
 	hush()
 	say.end()
 	if coming == nil {
-		return config.notBegun(ctx, err)
+		return config.notBegun(ctx, err, first)
 	}
 	return config.followed(ctx, err, say)
 }
@@ -64,8 +66,9 @@ func (c Config) followed(ctx context.Context, err error, say *printer) error {
 	return explain(c, err, say, "the logs are in "+c.logDir()+"; delete the cluster with: "+c.DeleteCommand())
 }
 
-// notBegun is the error for a cluster of which nothing has been created.
-func (c Config) notBegun(ctx context.Context, err error) error {
+// notBegun is the error for a cluster of which nothing has been created. It is the first if the management
+// cluster was started for it.
+func (c Config) notBegun(ctx context.Context, err error, first bool) error {
 	switch {
 	case err == nil || isLeft(err):
 		return err
@@ -74,7 +77,11 @@ func (c Config) notBegun(ctx context.Context, err error) error {
 	case ctx.Err() == nil:
 		return err
 	}
-	return fmt.Errorf("interrupted; cluster %s was not created", c.ClusterName)
+	problem := fmt.Sprintf("interrupted; cluster %s was not created", c.ClusterName)
+	if first && c.kept() {
+		problem += "; the management cluster runs: delete it with: foo quickstart delete --state-dir=" + c.StateDir
+	}
+	return errors.New(problem)
 }
 
 // begin creates the objects of a new cluster, and returns what follows it until it is available. The

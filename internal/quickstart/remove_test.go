@@ -125,3 +125,21 @@ func TestInterruptedRemovalContinues(t *testing.T) {
 		})
 	}
 }
+
+// Whoever interrupts the creation of the first cluster in time for the cluster, but too late for the
+// management cluster, learns that it runs.
+func TestInterruptBetweenStartAndCreation(t *testing.T) {
+	g := NewWithT(t)
+	config := validConfig(t.TempDir())
+	interrupted, cancel := context.WithCancel(t.Context())
+	cancel()
+	const says = "interrupted; cluster demo was not created"
+	g.Expect(config.notBegun(interrupted, context.Canceled, true)).To(MatchError(says), "nothing is left")
+	state, err := openState(config)
+	g.Expect(err).NotTo(HaveOccurred())
+	state.close()
+	g.Expect(os.Mkdir(config.cloudDir(), 0o700)).To(Succeed())
+	g.Expect(config.notBegun(interrupted, context.Canceled, false)).To(MatchError(says), "it has other clusters")
+	g.Expect(config.notBegun(interrupted, context.Canceled, true)).To(MatchError(
+		says + "; the management cluster runs: delete it with: foo quickstart delete --state-dir=" + config.StateDir))
+}
