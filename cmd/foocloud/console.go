@@ -39,7 +39,7 @@ The command prints an address with a key that is only valid until the command en
 instead of the tenant's token. Without --write, the console can only look.`,
 		Example: `  foocloud console
   foocloud console --write
-  ssh -L 8765:localhost:8765 root@cloud.example.com foocloud console --port=8765`,
+  ssh -t -L 8765:localhost:8765 root@cloud.example.com foocloud console --port=8765`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return serveConsole(command, c, options)
