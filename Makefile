@@ -306,11 +306,12 @@ clean: ## Delete everything that was built; Go's module and build caches are kep
 prerequisites:
 	@hack/prerequisites.sh
 
-# Whether this machine can run Foo, before minutes are spent on building it. Programs of three
+# Whether this machine can run Foo, before anything is downloaded and minutes are spent on building it. Programs of three
 # Kubernetes versions, and Go's caches, fit into 10 GiB.
 .PHONY: host
-host: node-prerequisites
-	@packaging/install.sh --check --prefix $(BIN) --space $(if $(wildcard $(BIN)/systems/.current),1024,10240)
+host:
+	@packaging/install.sh --check --without-packages --prefix $(BIN) --space $(if $(wildcard $(BIN)/systems/.current),1024,10240)
+	@$(MAKE) --no-print-directory node-prerequisites
 
 # Virtual machines with releases of Debian, for the stories with the label distribution.
 .PHONY: machines

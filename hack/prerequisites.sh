@@ -19,5 +19,7 @@ if [[ $EUID -ne 0 ]] || ! command -v apt-get >/dev/null; then
   exit 1
 fi
 echo "installing Debian packages: ${missing[*]}"
-apt-get update -qq
-DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+if ! { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null; }; then
+  echo "cannot download Debian packages: connect this host to its package mirror, or install: ${missing[*]}" >&2
+  exit 1
+fi

@@ -19,7 +19,8 @@ usage() {
 	cat <<-END
 		Usage:
 		  $program [--prefix FOLDER] [ARCHIVE]     Install a release of Foo, or upgrade to it
-		  $program --check [--space MIB] [ARCHIVE] Only check whether this host can run Foo, and whether FOLDER has space
+		  $program --check [--space MIB] [ARCHIVE] Only check whether this host can run Foo, and whether FOLDER has space;
+		                                           with --without-packages, also if it lacks packages
 		  $program --uninstall [--prefix FOLDER]   Remove it
 
 		ARCHIVE is by default the one beside $program for this host's architecture.
@@ -54,7 +55,7 @@ check_machine() {
 		controlled "$controller" ||
 			lacks "there is no cgroup controller $controller" "mount cgroup v2 on /sys/fs/cgroup, and boot without cgroup_disable=$controller"
 	done
-	for tool in runc tar gzip; do
+	for tool in $packages; do
 		command -v "$tool" >/dev/null || lacks "$tool is not installed" "install your distribution's package $tool, for example with: apt-get install $tool"
 	done
 }
@@ -243,7 +244,7 @@ uninstall() {
 }
 
 main() {
-	action=install space=0 prefix=/usr/local archive='' unchecked=''
+	action=install space=0 prefix=/usr/local archive='' unchecked='' packages='runc tar gzip'
 	case $(uname -m) in
 	x86_64 | amd64) architecture=amd64 ;;
 	aarch64 | arm64) architecture=arm64 ;;
@@ -263,6 +264,7 @@ main() {
 			esac
 			shift
 			;;
+		--without-packages) packages= ;;
 		--check | --uninstall) action=${1#--} ;;
 		--help | -h)
 			usage

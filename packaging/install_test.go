@@ -571,6 +571,14 @@ func TestCheckOfSpace(t *testing.T) {
 	g.Expect(said).To(ContainSubstring("/usr/local has 2048 MiB of free space, and Foo needs 2049 MiB: free some"))
 	g.Expect(code).To(Equal(2))
 
+	// It installs the packages itself.
+	remove(t, filepath.Join(m.bin, "runc"))
+	_, code = m.install(t, "--check", "--space", "2048")
+	g.Expect(code).To(Equal(2))
+	said, code = m.install(t, "--check", "--space", "2048", "--without-packages")
+	g.Expect(code).To(BeZero(), said)
+	m.program(t, "runc", "")
+
 	// Beside an archive, it is the space that the installation needs.
 	folder := filepath.Dir(release(t, "v0.1.0"))
 	script, err := os.ReadFile("install.sh")

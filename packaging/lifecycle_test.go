@@ -271,6 +271,20 @@ func TestMachineIsCheckedBeforeTheBuild(t *testing.T) {
 	g.Expect(err).To(HaveOccurred())
 	g.Expect(time.Since(began)).To(BeNumerically("<", 30*time.Second))
 	g.Expect(string(said)).To(And(ContainSubstring("install.sh: the kernel has no network namespaces: boot one with CONFIG_NET_NS\n"), Not(ContainSubstring("building"))))
+	order := run(t, "make", "--no-print-directory", "-C", "..", "--dry-run", "host")
+	g.Expect(order).To(MatchRegexp(`(?s)^packaging/install\.sh --check .*\nhack/prerequisites\.sh runc mmdebstrap\n$`), "downloads come after the check")
+}
+
+// A host without a network says which packages its user can install.
+func TestPackagesCannotBeDownloaded(t *testing.T) {
+	g := NewWithT(t)
+	programs := t.TempDir()
+	write(t, filepath.Join(programs, "apt-get"), "#!/bin/sh\nexit 100\n")
+	command := exec.CommandContext(t.Context(), "../hack/prerequisites.sh", "sh", "no-such-program:its-package", "no-other-program")
+	command.Env = append(os.Environ(), "PATH="+programs+":"+os.Getenv("PATH"))
+	said, err := command.CombinedOutput()
+	g.Expect(err).To(HaveOccurred())
+	g.Expect(string(said)).To(HaveSuffix("\ncannot download Debian packages: connect this host to its package mirror, or install: its-package no-other-program\n"))
 }
 
 // A variant of an image is not a version whose container images could be built.
