@@ -62,7 +62,9 @@ func TestEverySentenceOfTheContractsHasARule(t *testing.T) {
 	known := map[string]listed{}
 	for _, one := range list {
 		g.Expect(known).NotTo(HaveKey(one.Sentence))
-		g.Expect(one.Untested == "").To(Equal(len(one.Rules) > 0), "%s: want rules, or why there are none", one.Sentence)
+		if (one.Untested == "") != (len(one.Rules) > 0) {
+			t.Errorf("want rules, or why there are none: %s", one.Sentence)
+		}
 		known[one.Sentence] = one
 	}
 	current, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Version}}", clusterAPI+"/api").Output()

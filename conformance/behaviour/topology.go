@@ -43,15 +43,20 @@ func requestScenarios() []scenario {
 	}
 }
 
-// answer calls a function for each handler of a hook, with the requests of the configuration; configured leaves out
-// the suite's own request.
-func (s *story) answer(hook string, configured bool, call func(*extension, runtimecatalog.GroupVersionHook, string, []runtime.Object) error) error {
-	if configured && len(s.checker.Config.Kinds[RuntimeExtension].Requests[hook]) == 0 {
-		for _, name := range s.rules {
+// hasRequest reports whether the configuration has a request for a hook. Without one, the rules of the scenario are
+// not run.
+func (s *story) hasRequest(hook string) bool {
+	has := len(s.checker.Config.Kinds[RuntimeExtension].Requests[hook]) > 0
+	for _, name := range s.rules {
+		if !has {
 			s.results.notRun(s.rule(name), s.contract, fmt.Sprintf("the configuration has no request for the hook %s", hook))
 		}
-		return nil
 	}
+	return has
+}
+
+// answer calls a function for each handler of a hook, with the suite's own request and those of the configuration.
+func (s *story) answer(hook string, call func(*extension, runtimecatalog.GroupVersionHook, string, []runtime.Object) error) error {
 	e, err := s.newExtension()
 	if err != nil {
 		return err
@@ -70,9 +75,6 @@ func (s *story) answer(hook string, configured bool, call func(*extension, runti
 		requests, err := e.requests(hookOf(handler))
 		if err != nil {
 			return err
-		}
-		if configured {
-			requests = requests[1:]
 		}
 		if err := call(e, hookOf(handler), handler.Name, requests); err != nil {
 			return fmt.Errorf("the handler %q: %w", handler.Name, err)
@@ -94,7 +96,10 @@ func (e *extension) success(hook runtimecatalog.GroupVersionHook, name string, r
 }
 
 func patchesOfExtension(s *story) error {
-	return s.answer("GeneratePatches", true, func(e *extension, hook runtimecatalog.GroupVersionHook, name string, requests []runtime.Object) error {
+	if !s.hasRequest("GeneratePatches") {
+		return nil
+	}
+	return s.answer("GeneratePatches", func(e *extension, hook runtimecatalog.GroupVersionHook, name string, requests []runtime.Object) error {
 		ask := func(request *runtimehooksv1.GeneratePatchesRequest) (patches, error) {
 			answer, err := e.success(hook, name, request)
 			if err != nil {
@@ -103,7 +108,7 @@ func patchesOfExtension(s *story) error {
 			return patchesIn(answer)
 		}
 		patched := false
-		for _, content := range requests {
+		for _, content := range requests[1:] {
 			request, ok := content.(*runtimehooksv1.GeneratePatchesRequest)
 			if !ok {
 				return fmt.Errorf("its request is a %T", content)
@@ -277,7 +282,7 @@ func inPlacePatchesOfExtension(s *story) error {
 	var problems []error
 	answered := false
 	for _, hook := range []string{"CanUpdateMachine", "CanUpdateMachineSet"} {
-		err := s.answer(hook, false, func(e *extension, hook runtimecatalog.GroupVersionHook, name string, requests []runtime.Object) error {
+		err := s.answer(hook, func(e *extension, hook runtimecatalog.GroupVersionHook, name string, requests []runtime.Object) error {
 			for _, request := range requests {
 				answer, err := e.success(hook, name, request)
 				if err != nil {

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	. "github.com/onsi/gomega"
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
@@ -32,7 +31,7 @@ func servePatches(t *testing.T, violates string) string {
 			}
 		case strings.HasSuffix(path, "/patches"):
 			if violates == "patches-response-time" {
-				time.Sleep(fast)
+				pause(r.Context(), fast)
 			}
 			patchSize(r, answer, violates, calls.Add(1))
 		case strings.HasSuffix(path, "/plan"):

@@ -18,8 +18,11 @@ import (
 const maxSkew = 3
 
 func planOfExtension(s *story) error {
-	return s.answer("GenerateUpgradePlan", true, func(e *extension, hook runtimecatalog.GroupVersionHook, name string, requests []runtime.Object) error {
-		for _, content := range requests {
+	if !s.hasRequest("GenerateUpgradePlan") {
+		return nil
+	}
+	return s.answer("GenerateUpgradePlan", func(e *extension, hook runtimecatalog.GroupVersionHook, name string, requests []runtime.Object) error {
+		for _, content := range requests[1:] {
 			answer, err := e.success(hook, name, content)
 			if err != nil {
 				return err

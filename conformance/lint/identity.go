@@ -84,19 +84,12 @@ func (r *Release) unlimited(binding Object) bool {
 		namespace = binding.GetNamespace()
 	}
 	role := r.object(kind, namespace, name)
-	return role != nil && slices.ContainsFunc(role.objects("rules"), func(rule map[string]any) bool {
-		return slices.Equal(wildcards(rule), []bool{true, true, true})
-	})
+	return role != nil && slices.ContainsFunc(role.objects("rules"), everything)
 }
 
-// wildcards reports which parts of a rule of a role are everything.
-func wildcards(rule map[string]any) []bool {
-	var all []bool
-	for _, field := range []string{"apiGroups", "resources", "verbs"} {
-		values, _ := rule[field].([]any)
-		all = append(all, slices.Contains(values, any("*")))
-	}
-	return all
+// everything reports whether a rule of a role allows everything.
+func everything(rule map[string]any) bool {
+	return allows(rule, "apiGroups", "*") && allows(rule, "resources", "*") && allows(rule, "verbs", "*")
 }
 
 // eachBackend applies a check to the Deployments that the Services of the extensions select.

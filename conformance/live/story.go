@@ -112,10 +112,11 @@ func (s *story) mindUnknown() {
 		return
 	}
 	for id := range s.unseen {
-		switch result := s.results[id]; result.Status {
-		case conformance.NotClaimed, conformance.NotApplicable: // so says another object, whose Nodes were seen
-			result.Status, result.Reason = conformance.Unfinished, errUnknown.Error()
-		case conformance.NotRun:
+		result := s.results[id]
+		if result.Status == conformance.NotClaimed || result.Status == conformance.NotApplicable {
+			result.Status, result.Reason = conformance.NotRun, errUnknown.Error() // another object, whose Nodes were seen, said that
+		}
+		if result.Status == conformance.NotRun {
 			result.Status = conformance.Unfinished
 		}
 	}

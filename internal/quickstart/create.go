@@ -30,10 +30,12 @@ func CreateCluster(ctx context.Context, config Config, out io.Writer) error {
 	defer hush()
 	running := talking
 	var coming *follower
-	first := false
+	remedy := "" // deletes the management cluster if this command starts it
 	// Other commands do not stop or remove the management cluster meanwhile.
 	err := config.exclusively(ctx, out, func() (err error) {
-		first = !config.kept()
+		if !config.kept() {
+			remedy = "foo quickstart delete --state-dir=" + config.StateDir
+		}
 		if err := config.start(ctx, out); err != nil {
 			return err
 		}
@@ -48,7 +50,7 @@ func CreateCluster(ctx context.Context, config Config, out io.Writer) error {
 	hush()
 	say.end()
 	if coming == nil {
-		return config.notBegun(ctx, err, first)
+		return config.notBegun(ctx, err, remedy)
 	}
 	return config.followed(ctx, err, say)
 }
@@ -66,9 +68,9 @@ func (c Config) followed(ctx context.Context, err error, say *printer) error {
 	return explain(c, err, say, "the logs are in "+c.logDir()+"; delete the cluster with: "+c.DeleteCommand())
 }
 
-// notBegun is the error for a cluster of which nothing has been created. It is the first if the management
-// cluster was started for it.
-func (c Config) notBegun(ctx context.Context, err error, first bool) error {
+// notBegun is the error for a cluster of which nothing has been created. The remedy deletes the management
+// cluster, if that was started for it.
+func (c Config) notBegun(ctx context.Context, err error, remedy string) error {
 	switch {
 	case err == nil || isLeft(err):
 		return err
@@ -78,8 +80,8 @@ func (c Config) notBegun(ctx context.Context, err error, first bool) error {
 		return err
 	}
 	problem := fmt.Sprintf("interrupted; cluster %s was not created", c.ClusterName)
-	if first && c.kept() {
-		problem += "; the management cluster runs: delete it with: foo quickstart delete --state-dir=" + c.StateDir
+	if remedy != "" && c.kept() {
+		problem += "; the management cluster runs: delete it with: " + remedy
 	}
 	return errors.New(problem)
 }

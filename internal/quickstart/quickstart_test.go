@@ -463,9 +463,9 @@ func TestFailureOnAFullDisk(t *testing.T) {
 	g.Expect(explain(config, slow, say, "look").Advice).To(Equal(full))
 
 	var reported *ReportedError
-	g.Expect(errors.As(config.notBegun(t.Context(), errors.New("write x: no space left on device"), true), &reported)).To(BeTrue())
+	g.Expect(errors.As(config.notBegun(t.Context(), errors.New("write x: no space left on device"), ""), &reported)).To(BeTrue())
 	g.Expect(reported.Advice).To(Equal(full))
-	g.Expect(config.notBegun(t.Context(), errStarting, true)).To(Equal(errStarting))
+	g.Expect(config.notBegun(t.Context(), errStarting, "")).To(Equal(errStarting))
 }
 
 func TestTellingLines(t *testing.T) {

@@ -133,13 +133,13 @@ func TestInterruptBetweenStartAndCreation(t *testing.T) {
 	config := validConfig(t.TempDir())
 	interrupted, cancel := context.WithCancel(t.Context())
 	cancel()
-	const says = "interrupted; cluster demo was not created"
-	g.Expect(config.notBegun(interrupted, context.Canceled, true)).To(MatchError(says), "nothing is left")
+	const says, remedy = "interrupted; cluster demo was not created", "foo quickstart delete --state-dir=/state"
+	g.Expect(config.notBegun(interrupted, context.Canceled, remedy)).To(MatchError(says), "nothing is left")
 	state, err := openState(config)
 	g.Expect(err).NotTo(HaveOccurred())
 	state.close()
 	g.Expect(os.Mkdir(config.cloudDir(), 0o700)).To(Succeed())
-	g.Expect(config.notBegun(interrupted, context.Canceled, false)).To(MatchError(says), "it has other clusters")
-	g.Expect(config.notBegun(interrupted, context.Canceled, true)).To(MatchError(
-		says + "; the management cluster runs: delete it with: foo quickstart delete --state-dir=" + config.StateDir))
+	g.Expect(config.notBegun(interrupted, context.Canceled, "")).To(MatchError(says), "it has other clusters")
+	g.Expect(config.notBegun(interrupted, context.Canceled, remedy)).To(MatchError(
+		says + "; the management cluster runs: delete it with: " + remedy))
 }
