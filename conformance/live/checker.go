@@ -61,8 +61,8 @@ type Checker struct {
 	crds    map[schema.GroupKind]*apiextensionsv1.CustomResourceDefinition
 	rules   map[string]conformance.Rule
 	results map[string]*conformance.Result
-	// unseen has the rules about what the suite could not see in the cluster at some time.
-	unseen map[string]bool
+	// unseen says, for rules about what the suite could not see in the cluster at some time, why.
+	unseen map[string]string
 	// wanted are the versions of the contracts to check; empty for all.
 	wanted []string
 	// quiet means that nothing is recorded.
@@ -152,7 +152,7 @@ func (c *Checker) readRules() error {
 	if err != nil {
 		return err
 	}
-	c.rules, c.results, c.unseen = map[string]conformance.Rule{}, map[string]*conformance.Result{}, map[string]bool{}
+	c.rules, c.results, c.unseen = map[string]conformance.Rule{}, map[string]*conformance.Result{}, map[string]string{}
 	for _, rule := range rules {
 		if rule.At(conformance.Live) {
 			c.rules[rule.ID] = rule
@@ -277,7 +277,7 @@ func (c *Checker) record(id, contract, object string, problem error) {
 		return
 	}
 	if errors.Is(problem, errUnknown) {
-		c.unseen[id] = true
+		c.unseen[id] = problem.Error()
 	}
 	status := excuse(problem)
 	if problem != nil && c.ended() {

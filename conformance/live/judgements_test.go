@@ -565,8 +565,8 @@ func TestUnseenNodesAreNotForgotten(t *testing.T) {
 		reason string
 	}{
 		"never seen":           {nil, []error{unknown}, conformance.Unfinished, "no route to host"},
-		"another has none":     {nil, []error{errNotClaimed, unknown}, conformance.Unfinished, errUnknown.Error()},
-		"there is no other":    {nil, []error{errNotApplicable, unknown}, conformance.Unfinished, errUnknown.Error()},
+		"another has none":     {nil, []error{errNotClaimed, unknown}, conformance.Unfinished, "no route to host"},
+		"there is no other":    {nil, []error{errNotApplicable, unknown}, conformance.Unfinished, "no route to host"},
 		"seen later":           {nil, []error{unknown, nil}, conformance.Passed, ""},
 		"all have none":        {nil, []error{errNotClaimed}, conformance.NotClaimed, ""},
 		"the kubeconfig fails": {errors.New("expired"), []error{unknown}, conformance.NotRun, "no route to host"},

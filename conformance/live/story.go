@@ -110,13 +110,10 @@ func (s *story) mindUnknown() {
 	if works := s.results["control-plane/kubeconfig-works"]; works != nil && works.Status == conformance.Failed {
 		return
 	}
-	for id := range s.unseen {
-		result := s.results[id]
-		if result.Status == conformance.NotClaimed || result.Status == conformance.NotApplicable {
-			result.Status, result.Reason = conformance.NotRun, errUnknown.Error() // another object, whose Nodes were seen, said that
-		}
-		if result.Status == conformance.NotRun {
-			result.Status = conformance.Unfinished
+	for id, reason := range s.unseen {
+		result := s.results[id] // it may say what another object does not have
+		if slices.Contains([]conformance.Status{conformance.NotRun, conformance.NotClaimed, conformance.NotApplicable}, result.Status) {
+			result.Status, result.Reason = conformance.Unfinished, reason
 		}
 	}
 }
