@@ -61,6 +61,11 @@ func newFile(path string, data []byte) *File {
 	if file.variables == nil {
 		file.parse(text)
 	}
+	if len(file.problems) > 0 && blockVariable.Match(data) {
+		if without := newFile(path, blockVariable.ReplaceAll(data, nil)); len(without.problems) < len(file.problems) {
+			file.Objects, file.problems = without.Objects, without.problems
+		}
+	}
 	file.Type = file.typeOf()
 	return file
 }

@@ -5,6 +5,7 @@ package lint
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -15,6 +16,9 @@ import (
 
 // Variable is a variable in a manifest that clusterctl substitutes.
 type Variable = variables.Variable
+
+// blockVariable is a line with nothing but a variable, whose value may be several lines, such as more fields.
+var blockVariable = regexp.MustCompile(`(?m)^[ \t]*\$\{\w+}[ \t]*\r?$`)
 
 // substitute returns the variables, and the text as clusterctl would make it with defaults and with
 // made up values for other variables.
