@@ -55,7 +55,7 @@ func (s *story) callHooks(ctx context.Context) error {
 	case s.notHere(hooksRun) != "":
 		return nil
 	}
-	before, err := s.countCalls(ctx)
+	before, counters, err := s.countCalls(ctx)
 	if err != nil {
 		s.missing(hooksRun, conformance.NotRun, err.Error())
 		return nil
@@ -64,12 +64,22 @@ func (s *story) callHooks(ctx context.Context) error {
 		return err
 	}
 	held, err := s.liveWithTopology(ctx)
-	after, countErr := s.countCalls(ctx)
+	after, later, countErr := s.countCalls(ctx)
 	if err != nil || countErr != nil {
 		return errors.Join(held, err, countErr)
 	}
-	s.record(hooksRun, "", "", errors.Join(held, uncalled(handlers, after.since(before), held != nil)))
+	s.recordCalls(held, uncalled(handlers, after.since(before), held != nil), counters, later)
 	return nil
+}
+
+// recordCalls records whether hooks held the cluster and whether handlers were called, which the processes counted at
+// its creation and at its end. One that has started again counts from zero.
+func (s *story) recordCalls(held, uncalled error, counters, later string) {
+	if held == nil && uncalled != nil && later != counters {
+		s.missing(hooksRun, conformance.Unfinished, "Cluster API's manager was restarted or replaced, and forgot the calls before")
+		return
+	}
+	s.record(hooksRun, "", "", errors.Join(held, uncalled))
 }
 
 // handler is a handler of a lifecycle hook.
@@ -141,32 +151,37 @@ func uncalled(handlers []handler, calls counts, held bool) error {
 	return errors.Join(missing...)
 }
 
-// countCalls reads the metrics of Cluster API's managers. They serve them without encryption only if they
-// were told to.
-func (s *story) countCalls(ctx context.Context) (counts, error) {
+// countCalls reads the metrics of Cluster API's managers, and says which processes have counted. They serve metrics
+// without encryption only if they were told to.
+func (s *story) countCalls(ctx context.Context) (calls counts, counters string, err error) {
 	clientset, err := kubernetes.NewForConfig(s.Config)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	managers := &corev1.PodList{}
 	if err := s.Client.List(ctx, managers, client.MatchingLabels{clusterv1.ProviderNameLabel: "cluster-api"}); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	all := counts{}
+	var processes []string
 	for i := range managers.Items {
 		pod := &managers.Items[i]
 		content, err := clientset.CoreV1().Pods(pod.Namespace).ProxyGet("http", pod.Name, metricsPort(pod), "/metrics", nil).DoRaw(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("read the metrics of the Pod %s of Cluster API, which needs --insecure-diagnostics=true: %w", pod.Name, err)
+			return nil, "", fmt.Errorf("read the metrics of the Pod %s of Cluster API, which needs --insecure-diagnostics=true: %w", pod.Name, err)
+		}
+		for _, container := range pod.Status.ContainerStatuses {
+			processes = append(processes, fmt.Sprintf("%s/%s/%d", pod.UID, container.Name, container.RestartCount))
 		}
 		if err := all.add(content); err != nil {
-			return nil, fmt.Errorf("the metrics of the Pod %s: %w", pod.Name, err)
+			return nil, "", fmt.Errorf("the metrics of the Pod %s: %w", pod.Name, err)
 		}
 	}
 	if len(managers.Items) == 0 {
-		return nil, fmt.Errorf("no Pod has the label %s=cluster-api of Cluster API's manager, whose metrics count the calls", clusterv1.ProviderNameLabel)
+		return nil, "", fmt.Errorf("no Pod has the label %s=cluster-api of Cluster API's manager, whose metrics count the calls", clusterv1.ProviderNameLabel)
 	}
-	return all, nil
+	slices.Sort(processes)
+	return all, strings.Join(processes, " "), nil
 }
 
 func metricsPort(pod *corev1.Pod) string {

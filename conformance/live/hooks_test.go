@@ -110,19 +110,25 @@ func TestCallsAreCounted(t *testing.T) {
 	client := fake.NewClientBuilder().WithScheme(scheme).WithObjects(manager).Build()
 	s := &story{Checker: &Checker{Client: client, Config: &rest.Config{Host: server.URL}}}
 
-	before, err := s.countCalls(t.Context())
+	before, counters, err := s.countCalls(t.Context())
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(before).To(Equal(counts{{demoHost, "BeforeClusterCreate", true}: 4, {demoHost, "BeforeClusterCreate", false}: 3}))
 	g.Expect(counts{{demoHost, "BeforeClusterCreate", true}: 6}.since(before)).To(Equal(counts{{demoHost, "BeforeClusterCreate", true}: 2}))
 
+	manager.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "manager", RestartCount: 1}}
+	g.Expect(client.Status().Update(t.Context(), manager)).To(Succeed())
+	_, later, err := s.countCalls(t.Context())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(later).NotTo(Equal(counters))
+
 	metrics = ""
-	_, err = s.countCalls(t.Context())
+	_, _, err = s.countCalls(t.Context())
 	g.Expect(err).To(MatchError(And(ContainSubstring("the Pod manager"), ContainSubstring("needs --insecure-diagnostics=true"))))
 	metrics = "}"
-	_, err = s.countCalls(t.Context())
+	_, _, err = s.countCalls(t.Context())
 	g.Expect(err).To(MatchError(ContainSubstring("the metrics of the Pod manager")))
 	g.Expect(client.Delete(t.Context(), manager)).To(Succeed())
-	_, err = s.countCalls(t.Context())
+	_, _, err = s.countCalls(t.Context())
 	g.Expect(err).To(MatchError(ContainSubstring("no Pod has the label cluster.x-k8s.io/provider=cluster-api")))
 }
 
@@ -161,6 +167,29 @@ func TestHooksThatDoNotRunBreakTheirRuleOnly(t *testing.T) {
 	handlers := handlersOf([]runtimev1.ExtensionConfig{newExtension("BeforeClusterCreate")})
 	c.record(hooksRun, "", "", uncalled(handlers, counts{}, false))
 	g.Expect(c.list()).To(ConsistOf(And(HaveField("Rule", hooksRun), HaveField("Status", conformance.Failed))))
+}
+
+// TestCallsThatWereForgotten: a manager that has started again shows no broken rule, unless what it has
+// counted since does.
+func TestCallsThatWereForgotten(t *testing.T) {
+	held, uncalled := errors.New("held"), errors.New("not called")
+	for _, test := range []struct {
+		held, uncalled error
+		later          string
+		want           conformance.Status
+	}{
+		{nil, nil, "a", conformance.Passed},
+		{nil, nil, "b", conformance.Passed},
+		{nil, uncalled, "a", conformance.Failed},
+		{nil, uncalled, "b", conformance.Unfinished},
+		{held, uncalled, "b", conformance.Failed},
+	} {
+		g := NewWithT(t)
+		c := &Checker{}
+		g.Expect(c.readRules()).To(Succeed())
+		(&story{Checker: c}).recordCalls(test.held, test.uncalled, "a", test.later)
+		g.Expect(c.list()).To(ConsistOf(And(HaveField("Rule", hooksRun), HaveField("Status", test.want))))
+	}
 }
 
 // newManager returns a Pod of Cluster API's manager.
