@@ -50,10 +50,11 @@ func newVirtualMachine(ctx context.Context, release string) *virtualMachine {
 	v.host(ctx, "qemu-img", "create", "-q", "-f", "qcow2", "-F", "raw", "-b", filepath.Join(built, "disk.img"), v.file("disk.qcow2"))
 	v.download = v.pack(ctx)
 
-	// qemu is a tree of Debian packages with their own C library.
+	// qemu is a tree of Debian packages with their own C library. Its firmware is in two of them.
 	qemu := filepath.Join(bin, "machines/qemu/usr")
 	v.qemu = start(v.command(context.WithoutCancel(ctx), filepath.Join(qemu, "lib64/ld-linux-x86-64.so.2"),
-		"--library-path", filepath.Join(qemu, "lib/x86_64-linux-gnu"), filepath.Join(qemu, "bin/qemu-system-x86_64"), "-L", filepath.Join(qemu, "share/qemu"),
+		"--library-path", filepath.Join(qemu, "lib/x86_64-linux-gnu"), filepath.Join(qemu, "bin/qemu-system-x86_64"),
+		"-L", filepath.Join(qemu, "share/qemu"), "-L", filepath.Join(qemu, "share/seabios"),
 		"-machine", "q35", "-accel", accelerator(), "-cpu", "max", "-smp", "2", "-m", "8G", "-nodefaults", "-display", "none",
 		"-serial", "file:"+v.file("console.log"), "-device", "virtio-rng-pci",
 		"-kernel", filepath.Join(built, "vmlinuz"), "-initrd", filepath.Join(built, "initrd.img"),
