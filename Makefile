@@ -306,7 +306,7 @@ clean: ## Delete everything that was built; Go's module and build caches are kep
 prerequisites:
 	@hack/prerequisites.sh
 
-# Whether this machine can run Foo, before anything is downloaded and minutes are spent on building it. Programs of three
+# Whether this machine can run Foo, before anything is downloaded or built. Programs of three
 # Kubernetes versions, and Go's caches, fit into 10 GiB.
 .PHONY: host
 host:

@@ -150,7 +150,7 @@ func (c Config) stop(ctx context.Context) error {
 	case err != nil:
 		return err
 	case !kept.Keep:
-		return invalid("the quick start in %s deletes its clusters when it ends; if you want that, run: foo quickstart delete --state-dir=%s", c.StateDir, c.StateDir)
+		return invalid("the quick start in %s deletes its clusters when it ends; if you want that, run: %s", c.StateDir, c.removeCommand())
 	}
 	return c.stopOwner(ctx)
 }
@@ -299,7 +299,7 @@ func (c Config) absent(names []string, managed bool) error {
 	case managed && (used || err != nil): // it may have been moved
 		return invalid("%s here, and there are no others, but the cloud has instances; look for it where clusters were moved to", problem)
 	case managed:
-		problem += ", and there are no other clusters; delete the management cluster with: foo quickstart delete --state-dir=" + c.StateDir
+		problem += ", and there are no other clusters; delete the management cluster with: " + c.removeCommand()
 	case c.validName():
 		problem += "; create it with: " + c.Command("create cluster")
 	default:

@@ -34,7 +34,7 @@ func CreateCluster(ctx context.Context, config Config, out io.Writer) error {
 	// Other commands do not stop or remove the management cluster meanwhile.
 	err := config.exclusively(ctx, out, func() (err error) {
 		if !config.kept() {
-			remedy = "foo quickstart delete --state-dir=" + config.StateDir
+			remedy = config.removeCommand()
 		}
 		if err := config.start(ctx, out); err != nil {
 			return err

@@ -31,7 +31,7 @@ func (e *leftError) Error() string {
 
 // leftBehind is the error for a clean-up that the user interrupted.
 func (c Config) leftBehind() error {
-	return &leftError{remedy: "foo quickstart delete --state-dir=" + c.StateDir}
+	return &leftError{remedy: c.removeCommand()}
 }
 
 // isLeft reports whether err means that the user interrupted a clean-up.

@@ -74,9 +74,12 @@ func (c Config) removing() bool {
 	return err == nil
 }
 
+// removeCommand is what deletes everything in the state folder.
+func (c Config) removeCommand() string { return "foo quickstart delete --state-dir=" + c.StateDir }
+
 // halfRemoved says what to do about a removal that was interrupted.
 func (c Config) halfRemoved() string {
-	return fmt.Sprintf("the removal of %s was interrupted; continue it with: foo quickstart delete --state-dir=%s", c.StateDir, c.StateDir)
+	return fmt.Sprintf("the removal of %s was interrupted; continue it with: %s", c.StateDir, c.removeCommand())
 }
 
 // continueRemoval continues the removal of a management cluster that was interrupted, and reports whether

@@ -344,7 +344,7 @@ func (c Config) diskIsFull(texts ...string) bool {
 
 // whenFull says what to do about a full disk.
 func (c Config) whenFull() string {
-	return "the disk is full: free some space, or delete everything with: foo quickstart delete --state-dir=" + c.StateDir
+	return "the disk is full: free some space, or delete everything with: " + c.removeCommand()
 }
 
 func (c Config) logFor(failed *FailedError) string {
