@@ -163,6 +163,13 @@ func (s *story) notRun(name, reason string) {
 	}
 }
 
+// noneRun records why the story cannot check any of its rules.
+func (s *story) noneRun(reason string) {
+	for _, name := range s.rules {
+		s.notRun(name, reason)
+	}
+}
+
 // unanswered reports whether the kube-apiserver is the problem, as on a machine that is much too busy:
 // that says nothing about the provider.
 func (c *Checker) unanswered(problem error) bool {

@@ -43,19 +43,19 @@ func requestScenarios() []scenario {
 	}
 }
 
-// hasRequest reports whether the configuration has a request for a hook. Without one, the rules of the scenario are
-// not run.
-func (s *story) hasRequest(hook string) bool {
-	has := len(s.checker.Config.Kinds[RuntimeExtension].Requests[hook]) > 0
-	for _, name := range s.rules {
-		if !has {
-			s.results.notRun(s.rule(name), s.contract, fmt.Sprintf("the configuration has no request for the hook %s", hook))
-		}
+// answerConfigured is like answer, but without the suite's own request. Rules are not run if the configuration has none.
+func (s *story) answerConfigured(hook string, call func(*extension, runtimecatalog.GroupVersionHook, string, []runtime.Object) error) error {
+	if len(s.checker.Config.Kinds[RuntimeExtension].Requests[hook]) == 0 {
+		s.noneRun("the configuration has no request for the hook " + hook)
+		return nil
 	}
-	return has
+	return s.answer(hook, func(e *extension, hook runtimecatalog.GroupVersionHook, name string, requests []runtime.Object) error {
+		return call(e, hook, name, requests[1:])
+	})
 }
 
-// answer calls a function for each handler of a hook, with the suite's own request and those of the configuration.
+// answer calls a function for each handler of a hook. The requests are the suite's own, which comes first, and those of
+// the configuration.
 func (s *story) answer(hook string, call func(*extension, runtimecatalog.GroupVersionHook, string, []runtime.Object) error) error {
 	e, err := s.newExtension()
 	if err != nil {
@@ -96,10 +96,7 @@ func (e *extension) success(hook runtimecatalog.GroupVersionHook, name string, r
 }
 
 func patchesOfExtension(s *story) error {
-	if !s.hasRequest("GeneratePatches") {
-		return nil
-	}
-	return s.answer("GeneratePatches", func(e *extension, hook runtimecatalog.GroupVersionHook, name string, requests []runtime.Object) error {
+	return s.answerConfigured("GeneratePatches", func(e *extension, hook runtimecatalog.GroupVersionHook, name string, requests []runtime.Object) error {
 		ask := func(request *runtimehooksv1.GeneratePatchesRequest) (patches, error) {
 			answer, err := e.success(hook, name, request)
 			if err != nil {
@@ -108,7 +105,7 @@ func patchesOfExtension(s *story) error {
 			return patchesIn(answer)
 		}
 		patched := false
-		for _, content := range requests[1:] {
+		for _, content := range requests {
 			request, ok := content.(*runtimehooksv1.GeneratePatchesRequest)
 			if !ok {
 				return fmt.Errorf("its request is a %T", content)
@@ -132,7 +129,7 @@ func patchesOfExtension(s *story) error {
 	})
 }
 
-// patches are those of a template, in order, by its UID.
+// patches holds the patches of each template, in order, by the template's UID.
 type patches map[types.UID][]patch
 
 // asking asks an extension for patches.

@@ -18,11 +18,8 @@ import (
 const maxSkew = 3
 
 func planOfExtension(s *story) error {
-	if !s.hasRequest("GenerateUpgradePlan") {
-		return nil
-	}
-	return s.answer("GenerateUpgradePlan", func(e *extension, hook runtimecatalog.GroupVersionHook, name string, requests []runtime.Object) error {
-		for _, content := range requests[1:] {
+	return s.answerConfigured("GenerateUpgradePlan", func(e *extension, hook runtimecatalog.GroupVersionHook, name string, requests []runtime.Object) error {
+		for _, content := range requests {
 			answer, err := e.success(hook, name, content)
 			if err != nil {
 				return err
