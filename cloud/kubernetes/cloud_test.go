@@ -26,6 +26,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/retry"
 	"k8s.io/utils/ptr"
 	utilyaml "sigs.k8s.io/cluster-api/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -580,9 +581,7 @@ func TestAddressThatComesLater(t *testing.T) {
 	service, err := c.services().Get(t.Context(), serviceObject("lb"), metav1.GetOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(service.Annotations).To(HaveKeyWithValue("example.com/internal", "true"))
-	service.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{Hostname: "lb.example.com"}}
-	_, err = c.services().UpdateStatus(t.Context(), service, metav1.UpdateOptions{})
-	g.Expect(err).NotTo(HaveOccurred())
+	publishAddresses(t, c, corev1.LoadBalancerIngress{Hostname: "lb.example.com"})
 	g.Eventually(events, soon).Should(Receive(HaveField("Kind", cloud.EventLoadBalancer)))
 	now, err := c.GetLoadBalancer(t.Context(), "lb")
 	g.Expect(err).NotTo(HaveOccurred())
@@ -590,6 +589,20 @@ func TestAddressThatComesLater(t *testing.T) {
 }
 
 // A controller in the outer cluster may publish the addresses of several nodes, in any order.
+// publishAddresses does what a controller of load balancers does, while Foo changes the Service too.
+func publishAddresses(t *testing.T, c *Cloud, ingress ...corev1.LoadBalancerIngress) {
+	t.Helper()
+	NewWithT(t).Expect(retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		service, err := c.services().Get(t.Context(), serviceObject("lb"), metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		service.Status.LoadBalancer.Ingress = ingress
+		_, err = c.services().UpdateStatus(t.Context(), service, metav1.UpdateOptions{})
+		return err
+	})).To(Succeed())
+}
+
 func TestAddressStays(t *testing.T) {
 	g := NewWithT(t)
 	c := managed(t, tenantOf(t, offer+"services: {type: LoadBalancer}\n"))
@@ -599,14 +612,11 @@ func TestAddressStays(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred(), "nothing has to hold connections")
 	g.Expect(ensure()).To(HaveField("Address", ""))
 	publish := func(addresses ...string) {
-		service, err := c.services().Get(t.Context(), serviceObject("lb"), metav1.GetOptions{})
-		g.Expect(err).NotTo(HaveOccurred())
-		service.Status.LoadBalancer.Ingress = nil
+		var ingress []corev1.LoadBalancerIngress
 		for _, address := range addresses {
-			service.Status.LoadBalancer.Ingress = append(service.Status.LoadBalancer.Ingress, corev1.LoadBalancerIngress{IP: address})
+			ingress = append(ingress, corev1.LoadBalancerIngress{IP: address})
 		}
-		_, err = c.services().UpdateStatus(t.Context(), service, metav1.UpdateOptions{})
-		g.Expect(err).NotTo(HaveOccurred())
+		publishAddresses(t, c, ingress...)
 	}
 	remains := func(ready bool, message string) {
 		want := And(HaveField("Address", "192.0.2.3"), HaveField("Ready", ready), HaveField("Message", message))
