@@ -145,7 +145,8 @@ func (c chroot) expectInUse(t *testing.T, remove ...string) {
 }
 
 // expectStateInUse expects that the removed package is not purged while another installation has an
-// instance or a program with its state there.
+// instance or a program with its state there, or instances that do not run. It leaves instances that
+// no installation can start.
 func (c chroot) expectStateInUse(t *testing.T) {
 	t.Helper()
 	g := NewWithT(t)
@@ -163,6 +164,18 @@ func (c chroot) expectStateInUse(t *testing.T) {
 	g.Expect(os.Symlink("/srv/quickstart/lock", filepath.Join(program, "fd", "3"))).To(Succeed(), "where the link leads")
 	purge("foo-quickstart")
 	g.Expect(os.RemoveAll(program)).To(Succeed())
+	g.Expect(c.changes(t, before)).To(BeEmpty())
+
+	// After a reboot, nothing runs.
+	write(t, c.path("var/lib/foo/cloud/instances/2/layers"), "/var/lib/foo/cloud/agent/1:/usr/lib/foo/systems/1234")
+	write(t, c.path("srv/quickstart/cloud/instances/3/layers"), "/var/lib/foo-quickstart/cloud/agent/1:/opt/foo/lib/foo/systems/1234")
+	before = c.names(t)
+	for installation, folder := range map[string]string{"usr/local/lib/foo": "foo", "usr/sbin": "foo", "opt/foo/lib/foo": "foo-quickstart"} {
+		write(t, c.path(installation+"/foocloud"), "")
+		purge(folder)
+		g.Expect(os.Remove(c.path(installation + "/foocloud"))).To(Succeed())
+	}
+	g.Expect(errors.Join(os.RemoveAll(c.path("usr/local/lib/foo")), os.RemoveAll(c.path("opt/foo")))).To(Succeed())
 	g.Expect(c.changes(t, before)).To(BeEmpty())
 }
 
