@@ -56,7 +56,8 @@ check_machine() {
 			lacks "there is no cgroup controller $controller" "mount cgroup v2 on /sys/fs/cgroup, and boot without cgroup_disable=$controller"
 	done
 	for tool in $packages; do
-		command -v "$tool" >/dev/null || lacks "$tool is not installed" "install your distribution's package $tool, for example with: apt-get install $tool"
+		command -v "${tool%:*}" >/dev/null ||
+			lacks "${tool%:*} is not installed" "install your distribution's package ${tool#*:}, for example with: apt-get install ${tool#*:}"
 	done
 }
 
@@ -165,7 +166,20 @@ save() {
 # lock keeps a second installation or removal from the folder until this one has ended.
 lock() {
 	exec 9<"$lib"
-	flock -n 9 || fail "another install.sh is changing $lib: wait until it has ended, and repeat this" 2
+	failure=0
+	flock -n 9 || failure=$?
+	[ "$failure" != 0 ] || return 0
+	[ "$failure" != 1 ] || fail "another install.sh is changing $lib: wait until it has ended, and repeat this" 2
+	# The folders that a first installation has just made.
+	[ -e "$lib/installed" ] || remove_folders
+	fail "cannot lock $lib: install your distribution's package util-linux, or choose a folder on a local disk with --prefix" 2
+}
+
+# remove_folders removes the recorded folders that are empty. Others use the rest.
+remove_folders() {
+	echo "$recorded" | while read -r path; do
+		[ ! -d "$path" ] || rmdir "$path" 2>/dev/null || true
+	done
 }
 
 install_release() {
@@ -236,15 +250,13 @@ uninstall() {
 	# A removal that is repeated needs these.
 	find "$lib" -mindepth 1 -maxdepth 1 ! -name installed ! -name install.sh -exec rm -rf {} +
 	rm -rf "$lib"
-	echo "$recorded" | while read -r path; do
-		[ ! -d "$path" ] || rmdir "$path" 2>/dev/null || true # it is not empty: others use it too
-	done
+	remove_folders
 	reload
 	echo "Removed Foo from $lib."
 }
 
 main() {
-	action=install space=0 prefix=/usr/local archive='' unchecked='' packages='runc tar gzip'
+	action=install space=0 prefix=/usr/local archive='' unchecked='' packages='runc tar gzip flock:util-linux'
 	case $(uname -m) in
 	x86_64 | amd64) architecture=amd64 ;;
 	aarch64 | arm64) architecture=arm64 ;;

@@ -134,6 +134,8 @@ func TestMachineThatLacksSomething(t *testing.T) {
 		"no memory controller": {func(t *testing.T, m machine) { m.file(t, "sys/fs/cgroup/cgroup.controllers", "cpuset cpu io pids\n") },
 			[]string{"no cgroup controller memory: mount cgroup v2 on /sys/fs/cgroup, and boot without cgroup_disable=memory"}},
 		"no runc": {func(t *testing.T, m machine) { remove(t, filepath.Join(m.bin, "runc")) }, []string{"runc is not installed: install"}},
+		"no flock": {func(t *testing.T, m machine) { remove(t, filepath.Join(m.bin, "flock")) },
+			[]string{"flock is not installed: install your distribution's package util-linux, for example with: apt-get install util-linux"}},
 		"little memory": {func(t *testing.T, m machine) {
 			m.file(t, "proc/meminfo", "MemTotal: 9999999 kB\nMemAvailable: 1040000 kB\n")
 		},
@@ -407,6 +409,32 @@ func TestSecondInstallationAtOnce(t *testing.T) {
 		g.Expect(code).To(Equal(2))
 		g.Expect(tree(g, prefix)).To(Equal(before))
 	}
+}
+
+// Some network file systems have no locks of folders.
+func TestFolderThatCannotBeLocked(t *testing.T) {
+	g := NewWithT(t)
+	m := newMachine(t)
+	parent := t.TempDir()
+	prefix := filepath.Join(parent, "new/prefix")
+	archive := release(t, "v0.1.0")
+	flock, err := os.Readlink(filepath.Join(m.bin, "flock"))
+	g.Expect(err).NotTo(HaveOccurred())
+	fails := func(args ...string) {
+		before := tree(g, parent)
+		m.program(t, "flock", "exit 71")
+		said, code := m.install(t, append([]string{"--prefix", prefix}, args...)...)
+		g.Expect(said).To(Equal("install.sh: cannot lock " + prefix + "/lib/foo: install your distribution's package util-linux, " +
+			"or choose a folder on a local disk with --prefix\n"))
+		g.Expect(code).To(Equal(2))
+		g.Expect(tree(g, parent)).To(Equal(before))
+		m.program(t, "flock", "exec "+flock+` "$@"`)
+	}
+	fails(archive)
+	said, code := m.install(t, "--prefix", prefix, archive)
+	g.Expect(code).To(BeZero(), said)
+	fails(archive)
+	fails("--uninstall")
 }
 
 // Whatever ends an installation, it can be repeated or removed.
