@@ -127,10 +127,11 @@ $(CONSOLE_TESTS)/node_modules: $(CONSOLE_TESTS)/package-lock.json
 	@hack/prerequisites.sh node:nodejs npm
 	@cd $(CONSOLE_TESTS) && npm ci --no-audit --no-fund --silent && touch node_modules
 
-# Packages with their own kube-apiserver wait most of the time, so they run in parallel. Packages
-# with instances have the machine to themselves. Go does not notice changed programs and images, so
-# its cached results are ignored.
+# Packages with their own kube-apiserver run in parallel; with fewer garbage collections, they use a
+# quarter less CPU time. Packages with instances have the machine to themselves. Go does not notice
+# changed programs and images, so its cached results are ignored.
 .PHONY: test-integration
+test-integration: export GOGC := 400
 test-integration: programs images $(TOOLS)/nfpm $(TOOLS)/crane $(CONSOLE_TESTS)/node_modules ## Run the tests against a real kube-apiserver and real instances
 	@hack/prerequisites.sh dpkg-deb:dpkg rpm systemd-analyze:systemd chromium
 	$(GO_TEST) -tags integration -count 1 -p 4 -timeout 40m $(INTEGRATION_PACKAGES)
