@@ -39,7 +39,7 @@ func newServeCommand() *cobra.Command {
 		"port of the registry that instances pull images from, at the network's first address; 0 for no registry")
 	flags.IntVar(&options.ConcurrentBoots, "concurrent-boots", daemon.DefaultConcurrentBoots(),
 		"how many instances may boot at the same time, while others wait; 0 for any number")
-	flags.Lookup("concurrent-boots").DefValue = "two for each CPU"
+	flags.Lookup("concurrent-boots").DefValue = "two for each CPU, at least four"
 	flags.StringVar(&options.UserNamespaces, "user-namespaces", daemon.UserNamespacesOff,
 		"whether new instances have user namespaces, so that their root is unprivileged on this host: off, auto (if this host supports them) or on")
 	flags.StringVar(&options.TLSCert, "tls-cert", "", "certificate file for https (default: self-signed, <state-dir>/tls.crt)")

@@ -63,7 +63,8 @@ func (o *Options) Print() { cliflag.PrintFlags(o.flags) }
 func (o *Options) AddFlags(fs *pflag.FlagSet) {
 	o.flags = fs
 	fs.StringSliceVar(&o.Providers, "providers", names(defaultProviders),
-		"Roles of this manager, comma-separated. Possible values are "+strings.Join(names(Providers), ", ")+".")
+		fmt.Sprintf("Roles of this manager, comma-separated: %s or both. The program %s has only the role of its own name.",
+			strings.Join(names(defaultProviders), ", "), RuntimeExtension))
 	fs.StringVar(&o.Namespace, "namespace", "", "Namespace that the controllers watch; all namespaces if unset.")
 	fs.StringVar(&o.WatchFilter, "watch-filter", "",
 		fmt.Sprintf("Label value that the controllers watch. The label key is always %s; all objects if unset.", clusterv1.WatchLabel))

@@ -143,8 +143,8 @@ func TestConcurrencyOfAKind(t *testing.T) {
 	g.Expect(o.SkipCRDMigrationPhases()).To(ConsistOf(crdmigrator.CleanupManagedFieldsPhase))
 }
 
-// All flags of Cluster API's managers exist here, with the same defaults.
-func TestFlagsAreThoseOfClusterAPI(t *testing.T) {
+// Flags of KubeadmControlPlane's manager exist here, with the same defaults except for etcd's timeout.
+func TestFlagsAreThoseOfKubeadmControlPlane(t *testing.T) {
 	fs := pflag.NewFlagSet(t.Name(), pflag.ContinueOnError)
 	NewOptions(feature.MutableGates.DeepCopy()).AddFlags(fs)
 	for name, byDefault := range map[string]string{

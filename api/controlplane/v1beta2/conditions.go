@@ -150,7 +150,8 @@ const (
 	// NotRemediatingReason says that no Machine is waiting to be replaced.
 	NotRemediatingReason = clusterv1.NotRemediatingReason
 
-	// MachineCannotBeRemediatedReason says that an unhealthy Machine can never be replaced safely.
+	// MachineCannotBeRemediatedReason says that an unhealthy Machine is not replaced until somebody
+	// repairs or changes something; the message says why.
 	MachineCannotBeRemediatedReason = "CannotBeRemediated"
 	// MachineRemediationDeferredReason says that an unhealthy Machine cannot be replaced safely
 	// now.
