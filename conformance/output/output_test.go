@@ -161,7 +161,7 @@ func TestVersionsOfOutcomes(t *testing.T) {
 		{Rule: "infrastructure-cluster/template", Level: conformance.Lint, Status: conformance.NotRun, Versions: []string{"v1beta2"}, Reason: "v1beta1: why"},
 	}})).To(Succeed())
 	g.Expect(out.String()).To(And(
-		ContainSubstring("\n\nMeasured for the contract v1beta1 and v1beta2 by"),
+		ContainSubstring("\n\nMeasured for the contracts v1beta1 and v1beta2 by"),
 		MatchRegexp(`infrastructure-cluster/scope.*\| passed \|`), MatchRegexp(`infrastructure-cluster/category.*\| passed \(v1beta2\) \|`),
 		MatchRegexp(`infrastructure-cluster/template.*\| not run \|`), ContainSubstring("\n- `infrastructure-cluster/template`: v1beta1: why\n"),
 	))
