@@ -18,7 +18,7 @@ func newCatalogCommands() []*cobra.Command {
 		newShowCommand(&cobra.Command{Use: "zones", Short: "List the zones", Example: "  foocloud zones"}, zoneView,
 			func(ctx context.Context, c *client.Client) ([]cloud.Zone, error) { return c.Zones(ctx) }),
 		newShowCommand(&cobra.Command{
-			Use: "images", Short: "List the images that instances can be created from", Example: "  foocloud images -o json",
+			Use: "images", Short: "List the images that instances can be created from; foocloud image list shows container images", Example: "  foocloud images -o json",
 		}, imageView, func(ctx context.Context, c *client.Client) ([]cloud.Image, error) { return c.Images(ctx) }),
 		newShowCommand(&cobra.Command{
 			Use: "instance-types", Short: "List the sizes of instances", Example: "  foocloud instance-types -o name",

@@ -36,7 +36,7 @@ func newConsoleCommand() *cobra.Command {
 		Long: `Serve the web console to a browser on this host until interrupted.
 
 The command prints an address with a key that is only valid until the command ends. The browser gets the key
-instead of the tenant's token. Without --write, the console can only look.`,
+instead of the tenant's token. Without --write, the console is read-only.`,
 		Example: `  foocloud console
   foocloud console --write
   ssh -t -L 8765:localhost:8765 root@cloud.example.com foocloud console --port=8765`,

@@ -21,7 +21,7 @@ func newImageCommand() *cobra.Command {
 		Use: "image", Short: "Load, list and delete the container images that instances pull from the cloud",
 		Example: "  foocloud image load app.tar",
 	}, newImageLoadCommand(), newShowCommand(&cobra.Command{
-		Use: "list", Short: "List the loaded images", Example: "  foocloud image list -o name",
+		Use: "list", Short: "List the loaded container images; foocloud images shows what instances can be created from", Example: "  foocloud image list -o name",
 	}, containerImages.view, containerImages.list), newRemoveCommand(&cobra.Command{
 		Use: "delete NAME...", Short: "Delete images; instances that already pulled them keep them",
 		Example: "  foocloud image delete registry.example/app:v1",

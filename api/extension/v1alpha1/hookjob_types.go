@@ -14,14 +14,14 @@ const (
 	// HookJobCompletedCondition is True once nothing remains to be done for the current attempt.
 	// Until then its message says what the job waits for, and the hook blocks the Cluster.
 	HookJobCompletedCondition = "Completed"
-	// HookJobCompletedReason is the reason of a job that is completed.
+	// HookJobCompletedReason says that the job is complete.
 	HookJobCompletedReason = "Completed"
-	// HookJobIncompleteReason is the reason of a job that is completed without what the settings ask
-	// for, for example without the final etcd snapshot, because its time ran out.
+	// HookJobIncompleteReason says that the job ended without what the settings ask for, for example
+	// without the final etcd snapshot, because its time ran out.
 	HookJobIncompleteReason = "Incomplete"
-	// HookJobRestingReason is the reason of a job that is suspended, as its message describes.
+	// HookJobRestingReason says that the job is suspended; the message says why.
 	HookJobRestingReason = "Resting"
-	// HookJobWaitingReason is the reason of a job that waits for what its message describes.
+	// HookJobWaitingReason says that the job is waiting; the message says for what.
 	HookJobWaitingReason = "Waiting"
 )
 
