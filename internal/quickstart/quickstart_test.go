@@ -295,6 +295,10 @@ func TestStateFolder(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(lock.Close()).To(Succeed())
 		g.Expect(checkState(config)).To(Succeed())
+		incomplete := config
+		incomplete.BinDir = t.TempDir()
+		g.Expect(Delete(t.Context(), incomplete)).To(MatchError(os.ErrNotExist))
+		g.Expect(checkState(config)).To(Succeed(), "a removal that failed changes nothing")
 		g.Expect(Delete(t.Context(), config)).To(Succeed())
 		g.Expect(config.StateDir).NotTo(BeADirectory())
 	})

@@ -59,9 +59,13 @@ func (c Config) hasInstances() (bool, error) {
 	return len(entries) > 0, nil
 }
 
-// beginRemoval notes that the removal of the state folder has begun. A full disk does not prevent that.
-func (s *state) beginRemoval() error {
-	err := os.WriteFile(filepath.Join(s.config.StateDir, removal), nil, 0o600)
+// beginRemoval notes that the removal of the state folder has begun. A full disk does not prevent that. What
+// is no kept state needs no note: nobody can continue with it.
+func (c Config) beginRemoval() error {
+	if !c.kept() {
+		return nil
+	}
+	err := os.WriteFile(filepath.Join(c.StateDir, removal), nil, 0o600)
 	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
 		return nil
 	}

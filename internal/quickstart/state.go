@@ -322,7 +322,7 @@ func free(entries []os.DirEntry) bool {
 // destroyCloud deletes everything that the cloud created. If that fails, the state folder must stay:
 // without its records, nobody could find what the cloud left behind.
 func (s *state) destroyCloud(ctx context.Context) error {
-	if err := s.beginRemoval(); err != nil {
+	if err := s.config.beginRemoval(); err != nil {
 		return err
 	}
 	destroy := exec.CommandContext(ctx, s.config.program("foocloud"), "destroy", "--yes", "--state-dir="+s.config.cloudDir())
