@@ -39,11 +39,12 @@ func RemoveUnused(ctx context.Context, config Config, out io.Writer) (removed bo
 			_, _ = fmt.Fprintln(out, "The management cluster and the cloud stay: the cloud still has instances, perhaps of clusters that were moved.")
 			return nil
 		}
-		if err := config.remove(ctx); err != nil {
-			return err
+		// It may end before anything is destroyed, but nobody needs the programs that stop first.
+		if err = config.beginRemoval(); err == nil {
+			err = config.remove(ctx)
 		}
-		removed = true
-		return nil
+		removed = err == nil
+		return err
 	})
 	return removed, orContinue(ctx, err, config.DeleteCommand())
 }

@@ -11,11 +11,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"testing"
 	"time"
 
 	. "github.com/onsi/gomega"
+	"golang.org/x/sys/unix"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -124,6 +126,30 @@ func TestInterruptedRemovalContinues(t *testing.T) {
 			g.Expect(config.StateDir).NotTo(BeADirectory())
 		})
 	}
+}
+
+// Nothing is destroyed yet while the programs stop, but nobody needs them any more.
+func TestRemovalThatIsInterruptedWhileProgramsStopContinues(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can remove a management cluster")
+	}
+	g := NewWithT(t)
+	config := built(t)
+	config.Keep = true
+	state, err := openState(config)
+	g.Expect(err).NotTo(HaveOccurred())
+	withoutClusters(t, config)
+	g.Expect(os.Mkdir(config.cloudDir(), 0o700)).To(Succeed())
+	interrupted, end := signal.NotifyContext(t.Context(), unix.SIGTERM) // this process owns the folder
+	defer end()
+	_, err = RemoveUnused(interrupted, config, io.Discard)
+	g.Expect(err).To(Satisfy(isLeft))
+	state.close()
+
+	var said bytes.Buffer
+	g.Expect(DeleteCluster(t.Context(), config, &said)).To(Succeed())
+	g.Expect(said.String()).To(Equal("Continuing to delete the management cluster and the cloud.\n"))
+	g.Expect(config.StateDir).NotTo(BeADirectory())
 }
 
 // Whoever interrupts the creation of the first cluster in time for the cluster, but too late for the
