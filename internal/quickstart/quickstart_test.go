@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -18,6 +19,7 @@ import (
 
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/types"
+	"golang.org/x/sys/unix"
 	"k8s.io/client-go/rest"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/quickstart/progress"
@@ -332,6 +334,20 @@ func TestFailedTeardown(t *testing.T) {
 			ContainSubstring("broken"), ContainSubstring("retry with: "+config.program("foo")+" quickstart delete --state-dir "+config.StateDir))))
 		g.Expect(out.String()).To(BeEmpty())
 	}
+}
+
+// A terminal that is closed hangs up on the process group of the command, whose clean-up goes on.
+func TestClosedTerminalSparesTheCleanUp(t *testing.T) {
+	g := NewWithT(t)
+	config := validConfig(t.TempDir())
+	config.BinDir = t.TempDir()
+	group := filepath.Join(config.BinDir, "group")
+	g.Expect(os.WriteFile(config.program("foocloud"), []byte("#!/bin/sh\ncut -d ' ' -f 5 /proc/$$/stat > "+group+"\n"), 0o700)).To(Succeed())
+	state, err := openState(config)
+	g.Expect(err).NotTo(HaveOccurred())
+	defer state.close()
+	g.Expect(state.destroyCloud(t.Context())).To(Succeed())
+	g.Expect(os.ReadFile(group)).NotTo(BeEquivalentTo(fmt.Sprintln(unix.Getpgrp())))
 }
 
 // A program whose output is closed goes on. The test runs itself, since it would end otherwise.

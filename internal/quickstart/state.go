@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -326,7 +327,8 @@ func (s *state) destroyCloud(ctx context.Context) error {
 		return err
 	}
 	destroy := exec.CommandContext(ctx, s.config.program("foocloud"), "destroy", "--yes", "--state-dir="+s.config.cloudDir())
-	destroy.WaitDelay = time.Second // what it has started may still have its output
+	destroy.WaitDelay = time.Second                           // what it has started may still have its output
+	destroy.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a terminal that is closed does not end it
 	output, err := destroy.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("delete the cloud's instances and networks: %w: %s; the state folder %s is kept; retry with: %s quickstart delete --state-dir %s",
