@@ -4,7 +4,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -171,9 +170,8 @@ func deleteCluster(ctx context.Context, config quickstart.Config, files clientcm
 	if !quickstart.IsMissing(err) {
 		return err
 	}
-	known, elsewhere := quickstart.InKubeconfig(config, files)
-	if !known {
-		return cmp.Or(elsewhere, err)
+	if err := quickstart.AlreadyDeleted(config, files, err); err != nil {
+		return err
 	}
 	_, _ = fmt.Fprintf(out, "Cluster %s was already deleted.\n", config.ClusterName)
 	return nil

@@ -292,12 +292,14 @@ func (c Config) find(ctx context.Context) (*rest.Config, *clusterv1.Cluster, err
 // absent returns the InvalidError for a cluster that is not among these. A management cluster may run without any.
 func (c Config) absent(names []string, managed bool) error {
 	problem := fmt.Sprintf("cluster %q does not exist", c.ClusterName)
+	moved := false
 	used, err := c.hasInstances()
 	switch {
 	case len(names) > 0:
 		problem += fmt.Sprintf(" in namespace %q; there are %s", c.Namespace, strings.Join(names, ", "))
-	case managed && (used || err != nil): // it may have been moved
-		return invalid("%s here, and there are no others, but the cloud has instances; look for it where clusters were moved to", problem)
+	case managed && (used || err != nil):
+		moved = true
+		problem += " here, and there are no others, but the cloud has instances; look for it where clusters were moved to, or delete everything with: " + c.removeCommand()
 	case managed:
 		problem += ", and there are no other clusters; delete the management cluster with: " + c.removeCommand()
 	case c.validName():
@@ -305,7 +307,7 @@ func (c Config) absent(names []string, managed bool) error {
 	default:
 		problem += ": must be " + allowedNames
 	}
-	return &InvalidError{Problems: []string{problem}, missing: true}
+	return &InvalidError{Problems: []string{problem}, missing: true, moved: moved}
 }
 
 // IsMissing reports whether err means that there is no such cluster.

@@ -103,6 +103,8 @@ type InvalidError struct {
 	Problems []string
 	// missing means that a cluster does not exist.
 	missing bool
+	// moved means that clusterctl may have moved the missing cluster.
+	moved bool
 }
 
 func (e *InvalidError) Error() string { return strings.Join(e.Problems, "\n") }

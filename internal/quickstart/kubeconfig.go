@@ -5,6 +5,7 @@ package quickstart
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,18 +58,23 @@ func RemoveKubeconfig(ctx context.Context, config Config, files clientcmd.Config
 	return orContinue(ctx, err, config.DeleteCommand())
 }
 
-// InKubeconfig reports whether the user's kubeconfig has a cluster. It returns an InvalidError if the
-// cluster is in another state folder.
-func InKubeconfig(config Config, files clientcmd.ConfigAccess) (bool, error) {
+// AlreadyDeleted returns nil if an interrupted command has deleted a missing cluster, but not its context in
+// the user's kubeconfig. It returns the error that says that the cluster is missing if there is no context, and
+// another InvalidError if the cluster is in another state folder, or may have been moved.
+func AlreadyDeleted(config Config, files clientcmd.ConfigAccess, missing error) error {
 	known, err := files.GetStartingConfig()
 	if err != nil || known.Contexts[config.Context()] == nil {
-		return false, err
+		return cmp.Or(err, missing)
 	}
 	here := config.StateDir
 	if config.StateDir = folderOf(known.Contexts[config.Context()]); !isFolder(config.StateDir, here) {
-		return false, invalid("cluster %q is in %s, and not in %s; delete it with: %s", config.ClusterName, config.StateDir, here, config.DeleteCommand())
+		return invalid("cluster %q is in %s, and not in %s; delete it with: %s", config.ClusterName, config.StateDir, here, config.DeleteCommand())
 	}
-	return true, nil
+	var reason *InvalidError
+	if errors.As(missing, &reason) && reason.moved {
+		return invalid("%s; if it is deleted, remove its context with: %s%s config delete-context %s", reason.Error(), config.Kubectl(), config.kubeconfigFlag(), config.Context())
+	}
+	return nil
 }
 
 // Kubeconfig returns the kubeconfig of a cluster's administrator.

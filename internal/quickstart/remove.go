@@ -36,7 +36,7 @@ func RemoveUnused(ctx context.Context, config Config, out io.Writer) (removed bo
 			return err
 		}
 		if used {
-			_, _ = fmt.Fprintln(out, "The management cluster and the cloud stay: the cloud still has instances, perhaps of clusters that were moved.")
+			_, _ = fmt.Fprintln(out, "The management cluster and the cloud stay: the cloud still has instances, perhaps of clusters that were moved; delete everything with:", config.removeCommand())
 			return nil
 		}
 		// It may end before anything is destroyed, but nobody needs the programs that stop first.

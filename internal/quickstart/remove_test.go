@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,21 +25,34 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// withoutClusters runs a management cluster of the state folder that knows the kind Cluster, but has none.
-func withoutClusters(t *testing.T, config Config) {
+// withoutClusters runs a management cluster of the state folder that has no clusters. It knows the kinds of
+// the template, and has one object of the kind that is left, which can be deleted.
+func withoutClusters(t *testing.T, config Config, left string) {
 	t.Helper()
 	g := NewWithT(t)
-	version := clusterv1.GroupVersion
-	answers := map[string]any{
-		"/api": metav1.APIVersions{},
-		"/apis": metav1.APIGroupList{Groups: []metav1.APIGroup{{
-			Name: version.Group, Versions: []metav1.GroupVersionForDiscovery{{GroupVersion: version.String(), Version: version.Version}},
-		}}},
-		"/apis/" + version.String(): metav1.APIResourceList{GroupVersion: version.String(), APIResources: []metav1.APIResource{
-			{Name: "clusters", Kind: "Cluster", Namespaced: true, Verbs: metav1.Verbs{"list", "delete"}},
-		}},
-		"/apis/" + version.String() + "/clusters": clusterv1.ClusterList{},
+	objects, err := renderTemplate(t.Context(), config)
+	g.Expect(err).NotTo(HaveOccurred())
+	var groups metav1.APIGroupList
+	answers := map[string]any{"/api": metav1.APIVersions{Versions: []string{"v1"}}, "/apis/" + clusterv1.GroupVersion.String() + "/clusters": clusterv1.ClusterList{}}
+	for _, object := range objects {
+		kind := object.GroupVersionKind()
+		version, plural := kind.GroupVersion().String(), strings.ToLower(kind.Kind)+"s"
+		path := "/apis/" + version
+		if kind.Group == "" {
+			path = "/api/" + version
+		}
+		list, known := answers[path].(metav1.APIResourceList)
+		if !known && kind.Group != "" {
+			groups.Groups = append(groups.Groups, metav1.APIGroup{Name: kind.Group, Versions: []metav1.GroupVersionForDiscovery{{GroupVersion: version, Version: kind.Version}}})
+		}
+		list.GroupVersion = version
+		list.APIResources = append(list.APIResources, metav1.APIResource{Name: plural, Kind: kind.Kind, Namespaced: true, Verbs: metav1.Verbs{"list", "delete"}})
+		answers[path] = list
+		if kind.Kind == left {
+			answers[path+"/namespaces/"+object.GetNamespace()+"/"+plural+"/"+object.GetName()] = metav1.Status{Status: metav1.StatusSuccess}
+		}
 	}
+	answers["/apis"] = groups
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer, known := answers[r.URL.Path]
 		if !known {
@@ -67,7 +81,7 @@ func TestMovedClustersAreNotDeleted(t *testing.T) {
 	state, err := openState(config)
 	g.Expect(err).NotTo(HaveOccurred())
 	defer state.close()
-	withoutClusters(t, config)
+	withoutClusters(t, config, "")
 	instances := filepath.Join(config.cloudDir(), instanceFolder)
 	g.Expect(os.MkdirAll(filepath.Join(instances, "i-1"), 0o700)).To(Succeed())
 
@@ -76,12 +90,24 @@ func TestMovedClustersAreNotDeleted(t *testing.T) {
 	defer cancel()
 	var said bytes.Buffer
 	g.Expect(RemoveUnused(ctx, config, &said)).To(BeFalse())
-	g.Expect(said.String()).To(Equal("The management cluster and the cloud stay: the cloud still has instances, perhaps of clusters that were moved.\n"))
+	g.Expect(said.String()).To(Equal("The management cluster and the cloud stay: the cloud still has instances, perhaps of clusters that were moved; delete everything with: " + config.removeCommand() + "\n"))
 	g.Expect(config.owner()).To(Equal(os.Getpid()))
 
 	err = DeleteCluster(ctx, config, io.Discard)
-	g.Expect(err).To(MatchError(`cluster "demo" does not exist here, and there are no others, but the cloud has instances; look for it where clusters were moved to`))
-	g.Expect(IsMissing(err)).To(BeFalse(), "it is not known to be deleted")
+	moved := `cluster "demo" does not exist here, and there are no others, but the cloud has instances; ` +
+		"look for it where clusters were moved to, or delete everything with: " + config.removeCommand()
+	g.Expect(err).To(And(Satisfy(IsMissing), MatchError(moved)))
+	file := filepath.Join(t.TempDir(), "config")
+	config.Kubeconfig = file
+	g.Expect(AlreadyDeleted(config, KubeconfigFiles(file), err)).To(Equal(err))
+	g.Expect(mergeKubeconfig(KubeconfigFiles(file), "foo-demo", config.StateDir, administrator(t, "https://a"))).To(Succeed())
+	g.Expect(AlreadyDeleted(config, KubeconfigFiles(file), err)).To(And(Satisfy(IsInvalid),
+		MatchError(moved+"; if it is deleted, remove its context with: "+config.Kubectl()+" --kubeconfig="+file+" config delete-context foo-demo")))
+
+	withoutClusters(t, config, "FooCluster")
+	_, err = config.findOrDeleteRest(ctx)
+	g.Expect(err).NotTo(HaveOccurred(), "a creation that was interrupted has left something")
+	withoutClusters(t, config, "")
 
 	// What cannot be read is not taken for nothing.
 	g.Expect(os.RemoveAll(instances)).To(Succeed())
@@ -138,7 +164,7 @@ func TestRemovalThatIsInterruptedWhileProgramsStopContinues(t *testing.T) {
 	config.Keep = true
 	state, err := openState(config)
 	g.Expect(err).NotTo(HaveOccurred())
-	withoutClusters(t, config)
+	withoutClusters(t, config, "")
 	g.Expect(os.Mkdir(config.cloudDir(), 0o700)).To(Succeed())
 	interrupted, end := signal.NotifyContext(t.Context(), unix.SIGTERM) // this process owns the folder
 	defer end()
