@@ -75,7 +75,7 @@ func (c Config) notBegun(ctx context.Context, err error, remedy string) error {
 	case err == nil || isLeft(err):
 		return err
 	case ctx.Err() == nil && !IsInvalid(err) && c.diskIsFull(err.Error()):
-		return &ReportedError{Err: err, Advice: c.whenFull()}
+		return errors.New(err.Error() + "; " + whenFull) // it may say so itself, but with another advice
 	case ctx.Err() == nil:
 		return err
 	}

@@ -94,6 +94,35 @@ func TestDeletionOnAFullDisk(t *testing.T) {
 	g.Expect(config.StateDir).NotTo(BeADirectory())
 }
 
+// A full disk shows in the answer of a program or in its log. But a log may be old, or tell of another limit.
+func TestFailureOnAFullDisk(t *testing.T) {
+	if !withOwnMounts(t) {
+		return
+	}
+	say := newPrinter(io.Discard)
+	const full = "the disk is full: free some space"
+	answer, slow := errors.New("rpc error: write x: no space left on device"), &FailedError{Reason: "the cluster is not available"}
+	for size, want := range map[string]string{"64m": full + "; look", "2g": "look"} {
+		t.Run(size, func(t *testing.T) {
+			g := NewWithT(t)
+			config := validConfig(mountDisk(t, size))
+			g.Expect(os.Mkdir(config.logDir(), 0o700)).To(Succeed())
+			g.Expect(explain(config, answer, say, "look").Advice).To(Equal(want))
+			g.Expect(explain(config, slow, say, "look").Advice).To(Equal("look"))
+			g.Expect(os.WriteFile(filepath.Join(config.logDir(), "manager.log"), []byte("E1121 write x: no space left on device\n"), 0o600)).To(Succeed())
+			g.Expect(explain(config, slow, say, "look").Advice).To(Equal(want))
+		})
+	}
+
+	g := NewWithT(t)
+	config := validConfig(mountDisk(t, "2m"))
+	g.Expect(config.notBegun(t.Context(), errStarting, "")).To(Equal(errStarting))
+	g.Expect(config.notBegun(t.Context(), answer, "")).To(MatchError(answer.Error() + "; " + full))
+	g.Expect(os.WriteFile(filepath.Join(config.StateDir, "large"), make([]byte, 3<<19), 0o600)).To(Succeed())
+	g.Expect(explain(config, slow, say, "look").Advice).To(Equal(full+"; look"), "programs become slow")
+	g.Expect(config.followed(t.Context(), slow, say)).To(HaveField("Advice", HaveSuffix("delete the cluster with: "+config.DeleteCommand())))
+}
+
 // A full disk costs the user nothing.
 func TestFullDiskKeepsTheUsersKubeconfig(t *testing.T) {
 	if !withOwnMounts(t) {

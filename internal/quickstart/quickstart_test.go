@@ -469,25 +469,6 @@ func TestPhases(t *testing.T) {
 	g.Expect(table).To(Equal("AFTER   TOOK   PHASE\n1.5s    1.5s   one\n4.0s    2.5s   two\n\n"))
 }
 
-// A full disk shows in the answer of a program or in its log.
-func TestFailureOnAFullDisk(t *testing.T) {
-	g := NewWithT(t)
-	config := validConfig(t.TempDir())
-	g.Expect(os.Mkdir(config.logDir(), 0o700)).To(Succeed())
-	say := newPrinter(io.Discard)
-	full := "the disk is full: free some space, or delete everything with: foo quickstart delete --state-dir=" + config.StateDir
-	g.Expect(explain(config, errors.New("rpc error: write x: no space left on device"), say, "look").Advice).To(Equal(full))
-	slow := &FailedError{Reason: "the cluster is not available"}
-	g.Expect(explain(config, slow, say, "look").Advice).To(Equal("look"))
-	g.Expect(os.WriteFile(filepath.Join(config.logDir(), "manager.log"), []byte("E1121 write x: no space left on device\n"), 0o600)).To(Succeed())
-	g.Expect(explain(config, slow, say, "look").Advice).To(Equal(full))
-
-	var reported *ReportedError
-	g.Expect(errors.As(config.notBegun(t.Context(), errors.New("write x: no space left on device"), ""), &reported)).To(BeTrue())
-	g.Expect(reported.Advice).To(Equal(full))
-	g.Expect(config.notBegun(t.Context(), errStarting, "")).To(Equal(errStarting))
-}
-
 func TestTellingLines(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(telling([]string{"I1121 fine", "E1121 bad", "I1121 fine", "W1121 odd"})).To(Equal([]string{"E1121 bad", "W1121 odd"}))

@@ -310,8 +310,8 @@ const (
 	logWidth    = 300
 )
 
-// explain shows the reason for a failure, with the end of the most informative log. The advice is for
-// failures with another reason than a full disk.
+// explain shows the reason for a failure, with the end of the most informative log. If the disk is full, the
+// advice begins with that.
 func explain(config Config, err error, say *printer, advice string) *ReportedError {
 	say.note("FAILED: %s", indent(err.Error()))
 	log, ok := supervisor.LogOf(err)
@@ -324,27 +324,31 @@ func explain(config Config, err error, say *printer, advice string) *ReportedErr
 		said = append(said, showEnd(log, say)...)
 	}
 	if config.diskIsFull(said...) {
-		advice = config.whenFull()
+		advice = whenFull + "; " + advice
 	}
 	return &ReportedError{Err: err, Advice: advice}
 }
 
-// littleSpace is the space on a disk that counts as full. Programs may have deleted something since.
-const littleSpace = 1 << 20
-
-// diskIsFull reports whether these texts say that the disk is full, or whether it is now. Programs whose
-// disk is full may just become slow.
-func (c Config) diskIsFull(texts ...string) bool {
-	if slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, unix.ENOSPC.Error()) }) {
-		return true
-	}
-	var disk unix.Statfs_t
-	return unix.Statfs(c.StateDir, &disk) == nil && disk.Bfree*uint64(disk.Bsize) < littleSpace
-}
-
 // whenFull says what to do about a full disk.
-func (c Config) whenFull() string {
-	return "the disk is full: free some space, or delete everything with: " + c.removeCommand()
+const whenFull = "the disk is full: free some space"
+
+// With little space, a disk is full: programs may have deleted something since, or just become slow. With some
+// space, it is if they say so. With more, what they say is old, or about something else, such as inotify watches.
+const (
+	littleSpace = 1 << 20
+	someSpace   = 1 << 30
+)
+
+// diskIsFull reports whether the disk is full, given what programs have said.
+func (c Config) diskIsFull(texts ...string) bool {
+	var disk unix.Statfs_t
+	if unix.Statfs(c.StateDir, &disk) != nil {
+		return false
+	}
+	space := disk.Bfree * uint64(disk.Bsize)
+	return space < littleSpace || space < someSpace && slices.ContainsFunc(texts, func(text string) bool {
+		return strings.Contains(text, unix.ENOSPC.Error())
+	})
 }
 
 func (c Config) logFor(failed *FailedError) string {

@@ -289,7 +289,7 @@ var _ = Describe("A full disk", Label("commands", "bad-input"), func() {
 		Expect(err).To(MatchError(unix.ENOSPC))
 		// It is chance which write fails first, and so whether the cluster has begun by then.
 		failed := end(u.foo(ctx, append(append([]string{"create", "cluster", "demo"}, u.network()...), "--timeout=1m")...))
-		expectOneLine(failed, exitFailed, "the disk is full", "foo quickstart delete --state-dir="+u.state)
+		expectOneLine(failed, exitFailed, "the disk is full: free some space")
 		output(u.foo(ctx, "quickstart", "delete"))
 		Expect(leftovers(u.state)).To(BeEmpty())
 		Expect(hasBridge(quickstartBridge)).To(BeFalse(), "the bridge is left")
