@@ -30,14 +30,15 @@ func CreateCluster(ctx context.Context, config Config, out io.Writer) error {
 	defer hush()
 	running := talking
 	var coming *follower
-	remedy := "" // deletes the management cluster if this command starts it
+	remedy := "" // deletes the management cluster if this command has started it
 	// Other commands do not stop or remove the management cluster meanwhile.
 	err := config.exclusively(ctx, out, func() (err error) {
-		if !config.kept() {
-			remedy = config.removeCommand()
-		}
+		fresh := !config.kept()
 		if err := config.start(ctx, out); err != nil {
 			return err
+		}
+		if fresh {
+			remedy = config.removeCommand()
 		}
 		go say.repeatWaiting(talking)
 		running, _ = config.whileRunning(talking) // it ends with talking
@@ -68,22 +69,25 @@ func (c Config) followed(ctx context.Context, err error, say *printer) error {
 	return explain(c, err, say, "the logs are in "+c.logDir()+"; delete the cluster with: "+c.DeleteCommand())
 }
 
-// notBegun is the error for a cluster of which nothing has been created. The remedy deletes the management
-// cluster, if that was started for it.
+// notBegun is the error for a cluster of which nothing has been created. With a remedy, which deletes the
+// management cluster that was started for it, it is no InvalidError.
 func (c Config) notBegun(ctx context.Context, err error, remedy string) error {
+	advice := ""
 	switch {
 	case err == nil || isLeft(err):
 		return err
-	case ctx.Err() == nil && !IsInvalid(err) && c.diskIsFull(err.Error()):
-		return errors.New(err.Error() + "; " + whenFull) // it may say so itself, but with another advice
-	case ctx.Err() == nil:
+	case ctx.Err() != nil:
+		err = fmt.Errorf("interrupted; cluster %s was not created", c.ClusterName)
+	case !IsInvalid(err) && c.diskIsFull(err.Error()):
+		advice = "; " + whenFull
+	}
+	if remedy != "" {
+		advice += "; the management cluster runs: delete it with: " + remedy
+	}
+	if advice == "" {
 		return err
 	}
-	problem := fmt.Sprintf("interrupted; cluster %s was not created", c.ClusterName)
-	if remedy != "" && c.kept() {
-		problem += "; the management cluster runs: delete it with: " + remedy
-	}
-	return errors.New(problem)
+	return errors.New(err.Error() + advice) // wrapped, it could be an InvalidError, or name the disk twice
 }
 
 // begin creates the objects of a new cluster, and returns what follows it until it is available. The

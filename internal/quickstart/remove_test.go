@@ -178,20 +178,18 @@ func TestRemovalThatIsInterruptedWhileProgramsStopContinues(t *testing.T) {
 	g.Expect(config.StateDir).NotTo(BeADirectory())
 }
 
-// Whoever interrupts the creation of the first cluster in time for the cluster, but too late for the
-// management cluster, learns that it runs.
-func TestInterruptBetweenStartAndCreation(t *testing.T) {
+// If the creation of the first cluster is interrupted or fails in time for the cluster, but too late for the
+// management cluster, the user learns that this runs.
+func TestFailureBetweenStartAndCreation(t *testing.T) {
 	g := NewWithT(t)
 	config := validConfig(t.TempDir())
 	interrupted, cancel := context.WithCancel(t.Context())
 	cancel()
 	const says, remedy = "interrupted; cluster demo was not created", "foo quickstart delete --state-dir=/state"
-	g.Expect(config.notBegun(interrupted, context.Canceled, remedy)).To(MatchError(says), "nothing is left")
-	state, err := openState(config)
-	g.Expect(err).NotTo(HaveOccurred())
-	state.close()
-	g.Expect(os.Mkdir(config.cloudDir(), 0o700)).To(Succeed())
-	g.Expect(config.notBegun(interrupted, context.Canceled, "")).To(MatchError(says), "it has other clusters")
-	g.Expect(config.notBegun(interrupted, context.Canceled, remedy)).To(MatchError(
-		says + "; the management cluster runs: delete it with: " + remedy))
+	const runs = "; the management cluster runs: delete it with: " + remedy
+	g.Expect(config.notBegun(interrupted, context.Canceled, "")).To(MatchError(says))
+	g.Expect(config.notBegun(interrupted, context.Canceled, remedy)).To(MatchError(says + runs))
+	refused := invalid("choose another name")
+	g.Expect(config.notBegun(t.Context(), refused, "")).To(Equal(refused))
+	g.Expect(config.notBegun(t.Context(), refused, remedy)).To(And(Not(Satisfy(IsInvalid)), MatchError("choose another name"+runs)), "something was done")
 }
