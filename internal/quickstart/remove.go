@@ -60,8 +60,8 @@ func (c Config) hasInstances() (bool, error) {
 	return len(entries) > 0, nil
 }
 
-// beginRemoval notes that the removal of the state folder has begun. A full disk does not prevent that. What
-// is no kept state needs no note: nobody can continue with it.
+// beginRemoval notes that the removal of the state folder has begun. A full disk does not prevent that. A
+// folder without a kept state needs no note: nobody can continue with it.
 func (c Config) beginRemoval() error {
 	if !c.kept() {
 		return nil
