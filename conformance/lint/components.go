@@ -272,8 +272,8 @@ func checkAllNamespaces(_ *Release, deployment Object) []string {
 }
 
 func checkServiceAccount(r *Release, deployment Object) []string {
-	name := deployment.string("spec", "template", "spec", "serviceAccountName")
-	if name == "" || name == "default" || r.object("ServiceAccount", deployment.GetNamespace(), name) != nil {
+	name := accountOf(deployment)
+	if name == defaultAccount || r.object("ServiceAccount", deployment.GetNamespace(), name) != nil {
 		return nil
 	}
 	return []string{fmt.Sprintf("uses the ServiceAccount %s, which the components do not have", name)}

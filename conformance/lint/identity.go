@@ -4,6 +4,7 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -40,9 +41,9 @@ func checkExtensionIdentity(r *Release) []subject {
 	return eachBackend(r, func(deployment Object) []string {
 		account := accountOf(deployment)
 		var messages []string
-		for _, other := range r.objects("Deployment") {
-			if other.GetName() != deployment.GetName() && other.GetNamespace() == deployment.GetNamespace() && accountOf(other) == account && account != defaultAccount {
-				messages = append(messages, fmt.Sprintf("shares the ServiceAccount %s with the Deployment %s", account, other.GetName()))
+		for _, other := range slices.Concat(r.objects("Deployment"), r.objects("StatefulSet"), r.objects("DaemonSet")) {
+			if other.name() != deployment.name() && other.GetNamespace() == deployment.GetNamespace() && accountOf(other) == account && account != defaultAccount {
+				messages = append(messages, fmt.Sprintf("shares the ServiceAccount %s with the %s", account, other.name()))
 			}
 		}
 		for _, binding := range slices.Concat(r.objects("ClusterRoleBinding"), r.objects("RoleBinding")) {
@@ -60,16 +61,24 @@ func checkExtensionIdentity(r *Release) []subject {
 
 const defaultAccount = "default"
 
-func accountOf(deployment Object) string {
-	if name := deployment.string("spec", "template", "spec", "serviceAccountName"); name != "" {
-		return name
-	}
-	return defaultAccount
+// accountOf returns the ServiceAccount of a workload's Pods. As in Kubernetes, the deprecated alias counts
+// only without the name.
+func accountOf(workload Object) string {
+	name, alias := workload.string("spec", "template", "spec", "serviceAccountName"), workload.string("spec", "template", "spec", "serviceAccount")
+	return cmp.Or(name, alias, defaultAccount)
 }
 
+// binds reports whether a binding gives rights to a ServiceAccount, by its name or as one of a group.
 func binds(binding Object, account, namespace string) bool {
 	return slices.ContainsFunc(binding.objects("subjects"), func(s map[string]any) bool {
-		return s["kind"] == "ServiceAccount" && s["name"] == account && s["namespace"] == namespace
+		switch s["kind"] {
+		case "ServiceAccount":
+			return s["name"] == account && s["namespace"] == namespace
+		case "Group":
+			return s["name"] == "system:serviceaccounts" || s["name"] == "system:serviceaccounts:"+namespace
+		default:
+			return false
+		}
 	})
 }
 
@@ -101,8 +110,11 @@ func eachBackend(r *Release, check func(Object) []string) []subject {
 			continue
 		}
 		selector, _, _ := unstructured.NestedStringMap(service.Object, "spec", "selector")
+		if len(selector) == 0 { // it selects nothing
+			continue
+		}
 		for _, deployment := range r.objects("Deployment") {
-			if selects(selector, deployment) {
+			if deployment.GetNamespace() == service.GetNamespace() && selects(selector, deployment) {
 				subjects = append(subjects, of(deployment, check(deployment)...))
 			}
 		}
