@@ -121,7 +121,7 @@ func (c *Checker) start(ctx context.Context) (stop func() error, err error) {
 	if err != nil {
 		return nil, errors.Join(err, clean())
 	}
-	programs := &launcher{config: c.Config, environment: environment, folder: folder, defines: map[string]bool{}}
+	programs := &launcher{config: c.Config, environment: environment, folder: folder, kinds: map[string][]schema.GroupKind{}}
 	stop = func() error {
 		programs.stop()
 		c.Environment = nil

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/capfoo/cluster-api-provider-foo/conformance/internal/fields"
 )
@@ -64,6 +65,17 @@ func decode(content []byte) ([]*unstructured.Unstructured, error) {
 	return slices.DeleteFunc(objects, func(object *unstructured.Unstructured) bool {
 		return !slices.Contains(installed, object.GetKind())
 	}), err
+}
+
+// definedKinds returns the kinds that the CRDs among objects define.
+func definedKinds(objects []*unstructured.Unstructured) []schema.GroupKind {
+	var kinds []schema.GroupKind
+	for _, object := range objects {
+		if object.GetKind() == "CustomResourceDefinition" {
+			kinds = append(kinds, schema.GroupKind{Group: fields.Text(object, "spec.group"), Kind: fields.Text(object, "spec.names.kind")})
+		}
+	}
+	return kinds
 }
 
 // redirect makes the API server call webhooks at a URL instead of at a Service.

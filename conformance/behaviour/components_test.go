@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 func TestServiceAccountOfAProgram(t *testing.T) {
@@ -37,4 +38,14 @@ func TestServiceAccountOfAProgram(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestKindsThatComponentsDefine(t *testing.T) {
+	g := NewWithT(t)
+	objects, err := decode([]byte(`{kind: Namespace, metadata: {name: demo-system}}
+---
+{kind: CustomResourceDefinition, spec: {group: demo.example.com, names: {kind: DemoMachine, plural: demomachines}}}
+`))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(definedKinds(objects)).To(HaveExactElements(schema.GroupKind{Group: "demo.example.com", Kind: "DemoMachine"}))
 }

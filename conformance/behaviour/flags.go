@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/capfoo/cluster-api-provider-foo/conformance"
 )
 
@@ -24,8 +26,15 @@ func flagNamed(name string) *regexp.Regexp {
 
 // helped is the help of a program with controllers.
 type helped struct {
-	program, text string
-	err           error
+	*process
+
+	text string
+	err  error
+}
+
+// has reports whether the program has the controllers of a kind: it comes with the kind's CRD.
+func (p *process) has(kind *Kind) bool {
+	return slices.Contains(p.kinds, schema.GroupKind{Group: kind.Group, Kind: kind.Kind})
 }
 
 // checkFlags looks for the flags that the contracts demand in the help of each program with controllers.
@@ -33,11 +42,11 @@ type helped struct {
 func (c *Checker) checkFlags(ctx context.Context, contracts []string) []conformance.Result {
 	var helps []helped
 	for _, p := range c.programs.processes {
-		if extension := c.Config.Kinds[RuntimeExtension]; !p.controllers || extension != nil && extension.Program == p.name {
+		if extension := c.Config.Kinds[RuntimeExtension]; len(p.kinds) == 0 || extension != nil && extension.Program == p.name {
 			continue
 		}
 		text, err := p.help(ctx)
-		helps = append(helps, helped{p.name, text, err})
+		helps = append(helps, helped{p, text, err})
 	}
 	if len(helps) == 0 {
 		return nil
@@ -46,8 +55,9 @@ func (c *Checker) checkFlags(ctx context.Context, contracts []string) []conforma
 	for _, role := range slices.Sorted(maps.Keys(c.Config.Kinds)) {
 		rule := string(role) + "/multiple-instances"
 		claimed := slices.DeleteFunc(slices.Clone(contracts), func(contract string) bool { return c.wanted(rule, contract) != "" })
-		if len(claimed) > 0 {
-			results = append(results, checkHelp(rule, helps, claimed, "--namespace", "--watch-filter"))
+		own := slices.DeleteFunc(slices.Clone(helps), func(h helped) bool { return !h.has(c.Config.Kinds[role]) })
+		if len(claimed) > 0 && len(own) > 0 {
+			results = append(results, checkHelp(rule, own, claimed, "--namespace", "--watch-filter"))
 		}
 	}
 	return results
@@ -61,10 +71,10 @@ func checkHelp(rule string, helps []helped, contracts []string, names ...string)
 			switch {
 			case flags[name].MatchString(help.text):
 			case help.err != nil:
-				result.Reason = fmt.Sprintf("%s --help: %v", help.program, help.err)
+				result.Reason = fmt.Sprintf("%s --help: %v", help.name, help.err)
 			default:
 				result.Findings = append(result.Findings, conformance.Finding{
-					Object: help.program, Versions: contracts, Message: fmt.Sprintf("its help does not have the flag %s: %.300q", name, help.text),
+					Object: help.name, Versions: contracts, Message: fmt.Sprintf("its help does not have the flag %s: %.300q", name, help.text),
 				})
 			}
 		}

@@ -8,32 +8,34 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/capfoo/cluster-api-provider-foo/conformance"
 )
 
 func TestNamespaceFlag(t *testing.T) {
+	demo := []string{"DemoMachine"}
 	for name, test := range map[string]struct {
-		help        string
-		controllers bool
-		want        conformance.Status
+		help  string
+		kinds []string
+		want  conformance.Status
 	}{
-		"pflag":               {"Usage:\n      --namespace string   to watch\n", true, conformance.Passed},
-		"with a short form":   {"  -n, --namespace string   to watch\n", true, conformance.Passed},
-		"flag":                {"  -namespace string\n    \tto watch\n", true, conformance.Passed},
-		"another flag":        {"      --leader-elect-namespace string   of the lease\n", true, conformance.Failed},
-		"a longer flag":       {"      --namespace-selector string   to watch\n", true, conformance.Failed},
-		"only in a text":      {"      --leader-elect   in the --namespace\n", true, conformance.Failed},
-		"without controllers": {"", false, ""},
+		"pflag":               {"Usage:\n      --namespace string   to watch\n", demo, conformance.Passed},
+		"with a short form":   {"  -n, --namespace string   to watch\n", demo, conformance.Passed},
+		"flag":                {"  -namespace string\n    \tto watch\n", demo, conformance.Passed},
+		"another flag":        {"      --leader-elect-namespace string   of the lease\n", demo, conformance.Failed},
+		"a longer flag":       {"      --namespace-selector string   to watch\n", demo, conformance.Failed},
+		"only in a text":      {"      --leader-elect   in the --namespace\n", demo, conformance.Failed},
+		"without controllers": {"", nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			p := &process{name: "manager", controllers: test.controllers, arguments: []string{"printf", "%.0s" + test.help}}
-			c := &Checker{Config: &Config{}, programs: &launcher{processes: []*process{p}}}
+			c := &Checker{Config: &Config{}, programs: &launcher{processes: []*process{manager(test.help, test.kinds...)}}}
 			results := c.checkFlags(t.Context(), []string{"v1beta2"})
 			if test.want == "" {
 				g.Expect(results).To(BeEmpty())
@@ -58,8 +60,9 @@ func TestFlagsForSeveralInstances(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			p := &process{name: "manager", controllers: true, arguments: []string{"printf", "%.0s" + test.help}}
-			c := &Checker{Config: &Config{Kinds: map[Role]*Kind{InfraMachine: {Features: test.features}}}, programs: &launcher{processes: []*process{p}}}
+			kind := &Kind{Group: "demo.example.com", Kind: "DemoMachine", Features: test.features}
+			p := manager(test.help, "DemoMachine", "DemoHelper")
+			c := &Checker{Config: &Config{Kinds: map[Role]*Kind{InfraMachine: kind}}, programs: &launcher{processes: []*process{p}}}
 			g.Expect(c.readRules()).To(Succeed())
 			var rules []string
 			var found []conformance.Status
@@ -72,9 +75,58 @@ func TestFlagsForSeveralInstances(t *testing.T) {
 	}
 }
 
+// Only the program that has a kind's controllers must have the flags that the kind's contract wants.
+func TestFlagsOfSeveralPrograms(t *testing.T) {
+	const both = "      --namespace string   to watch\n      --watch-filter string   to select\n"
+	claimed := []string{"multipleInstances"}
+	for name, test := range map[string]struct {
+		machine, config string // the help of their programs
+		features        map[Role][]string
+		want            map[string]conformance.Status
+	}{
+		"of a kind that the configuration does not name": {both, "", map[Role][]string{InfraMachine: claimed}, map[string]conformance.Status{
+			"infrastructure-machine/multiple-instances": conformance.Passed,
+		}},
+		"of a kind that does not claim it": {"", both, map[Role][]string{InfraMachine: nil, BootstrapConfig: claimed}, map[string]conformance.Status{
+			"bootstrap/multiple-instances": conformance.Passed,
+		}},
+		"of kinds that claim it": {both, "", map[Role][]string{InfraMachine: claimed, BootstrapConfig: claimed}, map[string]conformance.Status{
+			"infrastructure-machine/multiple-instances": conformance.Passed, "bootstrap/multiple-instances": conformance.Failed,
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			kinds := map[Role]*Kind{}
+			for role, features := range test.features {
+				kinds[role] = &Kind{Group: "demo.example.com", Kind: map[Role]string{InfraMachine: "DemoMachine", BootstrapConfig: "DemoConfig"}[role], Features: features}
+			}
+			c := &Checker{Config: &Config{Kinds: kinds}, programs: &launcher{processes: []*process{manager(test.machine, "DemoMachine"), manager(test.config, "DemoConfig")}}}
+			g.Expect(c.readRules()).To(Succeed())
+			found := map[string]conformance.Status{}
+			for _, result := range c.checkFlags(t.Context(), []string{"v1beta2"}) {
+				if strings.HasSuffix(result.Rule, "/multiple-instances") {
+					found[result.Rule] = result.Status
+				}
+			}
+			g.Expect(found).To(Equal(test.want))
+		})
+	}
+}
+
+// manager returns a program with controllers of kinds that prints its help.
+func manager(help string, kinds ...string) *process {
+	p := &process{name: "manager", arguments: []string{"printf", "%.0s" + help}}
+	for _, kind := range kinds {
+		p.kinds = append(p.kinds, schema.GroupKind{Group: "demo.example.com", Kind: kind})
+	}
+	return p
+}
+
 // script returns a program with controllers that runs a script.
 func script(text string, environment ...string) *process {
-	return &process{name: "manager", controllers: true, arguments: []string{"/bin/sh", "-c", text}, environment: environment}
+	p := manager("", "DemoMachine")
+	p.arguments, p.environment = []string{"/bin/sh", "-c", text}, environment
+	return p
 }
 
 // Some programs read their environment before their flags.

@@ -20,6 +20,7 @@ import (
 	"syscall"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/util/cert"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
@@ -38,8 +39,8 @@ type process struct {
 	arguments   []string
 	folder      string
 	environment []string
-	// controllers says that its components define kinds.
-	controllers bool
+	// kinds are those that its components define.
+	kinds []schema.GroupKind
 	// variables are what its command may contain.
 	variables map[string]string
 	grace     time.Duration
@@ -77,8 +78,8 @@ type launcher struct {
 	folder      string
 	certificate *certificate
 	processes   []*process
-	// defines has the names of programs whose components define kinds.
-	defines map[string]bool
+	// kinds has what the components of each program define, by the program's name.
+	kinds map[string][]schema.GroupKind
 	// grace is how long a program may take to stop; stopTime by default.
 	grace time.Duration
 }
@@ -125,10 +126,8 @@ func (l *launcher) prepare(ctx context.Context, program Program) (map[string]str
 		if err != nil {
 			return nil, err
 		}
+		l.kinds[program.Name] = definedKinds(objects)
 		for _, object := range objects {
-			if object.GetKind() == "CustomResourceDefinition" {
-				l.defines[program.Name] = true
-			}
 			redirect(object, "https://127.0.0.1:"+ports[0], l.certificate.ca)
 		}
 		if err := errors.Join(aggregate(objects), l.environment.install(ctx, objects)); err != nil {
@@ -185,7 +184,7 @@ func (l *launcher) run(program Program, variables map[string]string) (*process, 
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &process{
 		name: program.Name, log: log, arguments: arguments, folder: l.config.folder, environment: environment,
-		controllers: l.defines[program.Name], variables: variables, grace: cmp.Or(l.grace, stopTime), cancel: cancel, exited: make(chan struct{}),
+		kinds: l.kinds[program.Name], variables: variables, grace: cmp.Or(l.grace, stopTime), cancel: cancel, exited: make(chan struct{}),
 	}
 	command := p.command(ctx)
 	command.Stdout, command.Stderr = output, output
