@@ -37,12 +37,12 @@ func (p *process) has(kind *Kind) bool {
 	return slices.Contains(p.kinds, schema.GroupKind{Group: kind.Group, Kind: kind.Kind})
 }
 
-// checkFlags looks for the flags that the contracts demand in the help of each program with controllers.
+// checkFlags looks for the flags that the contracts demand in the help of each program with controllers of the kinds.
 // There is no result without one, as for a provider in this process.
 func (c *Checker) checkFlags(ctx context.Context, contracts []string) []conformance.Result {
 	var helps []helped
 	for _, p := range c.programs.processes {
-		if extension := c.Config.Kinds[RuntimeExtension]; len(p.kinds) == 0 || extension != nil && extension.Program == p.name {
+		if !slices.ContainsFunc(slices.Collect(maps.Values(c.Config.Kinds)), p.has) {
 			continue
 		}
 		text, err := p.help(ctx)

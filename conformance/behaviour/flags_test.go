@@ -32,10 +32,11 @@ func TestNamespaceFlag(t *testing.T) {
 		"a longer flag":       {"      --namespace-selector string   to watch\n", demo, conformance.Failed},
 		"only in a text":      {"      --leader-elect   in the --namespace\n", demo, conformance.Failed},
 		"without controllers": {"", nil, ""},
+		"of other kinds":      {"", []string{"DemoHost"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			c := &Checker{Config: &Config{}, programs: &launcher{processes: []*process{manager(test.help, test.kinds...)}}}
+			c := &Checker{Config: demoConfig(), programs: &launcher{processes: []*process{manager(test.help, test.kinds...)}}}
 			results := c.checkFlags(t.Context(), []string{"v1beta2"})
 			if test.want == "" {
 				g.Expect(results).To(BeEmpty())
@@ -122,6 +123,11 @@ func manager(help string, kinds ...string) *process {
 	return p
 }
 
+// demoConfig has the kind of the programs in the tests, and claims no feature.
+func demoConfig() *Config {
+	return &Config{Kinds: map[Role]*Kind{InfraMachine: {Group: "demo.example.com", Kind: "DemoMachine"}}}
+}
+
 // script returns a program with controllers that runs a script.
 func script(text string, environment ...string) *process {
 	p := manager("", "DemoMachine")
@@ -133,7 +139,7 @@ func script(text string, environment ...string) *process {
 func TestHelpHasTheEnvironmentOfTheProgram(t *testing.T) {
 	g := NewWithT(t)
 	p := script(`if [ -n "$TOKEN" ]; then echo "  --namespace string"; else echo "TOKEN is not set"; exit 1; fi`, "TOKEN=secret")
-	c := &Checker{Config: &Config{}, programs: &launcher{processes: []*process{p}}}
+	c := &Checker{Config: demoConfig(), programs: &launcher{processes: []*process{p}}}
 	g.Expect(c.checkFlags(t.Context(), []string{"v1beta2"})).To(HaveExactElements(HaveField("Status", conformance.Passed)))
 }
 
@@ -149,7 +155,7 @@ func TestHelpOfAProgramThatDoesNotEnd(t *testing.T) {
 		cancel()
 	}()
 	child := fmt.Sprintf(`sh -c 'trap "touch %s" TERM; touch %s; sleep 300'`, stopped, started)
-	c := &Checker{Config: &Config{}, programs: &launcher{processes: []*process{script(child + "; true")}}}
+	c := &Checker{Config: demoConfig(), programs: &launcher{processes: []*process{script(child + "; true")}}}
 	g.Expect(c.checkFlags(ctx, []string{"v1beta2"})).To(HaveExactElements(And(
 		HaveField("Status", conformance.Unfinished), HaveField("Reason", ContainSubstring("does not end")),
 	)))
