@@ -71,46 +71,66 @@ func annotate(object *unstructured.Unstructured, key, value string) {
 	object.SetAnnotations(annotations)
 }
 
-// templateDryRun changes a template in a dry run, as the topology controller does to find out
-// whether machines must be replaced.
+// templateDryRun checks that a template can change in a dry run.
 func templateDryRun(s *story) error {
 	change := s.checker.Config.Kinds[s.role].TemplateChange
 	if len(change) == 0 {
 		s.results.notRun(s.rule("ssa-dry-run"), s.contract, "the configuration has no templateChange for the kind")
 		return nil
 	}
+	change, err := s.substitute(change)
+	if err != nil {
+		return err
+	}
+	refused, err := s.changeTemplate(change)
+	if err != nil {
+		return err
+	}
+	s.check("ssa-dry-run", refused)
+	return nil
+}
+
+// changeTemplate changes a template in a dry run, as the topology controller does to find out whether machines
+// must be replaced. It returns why that is refused, and an error if the change changes nothing.
+func (s *story) changeTemplate(change map[string]any) (refused, err error) {
 	object, err := s.object(s.role, machineName)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	spec := object.Object["spec"]
-	if spec == nil {
-		spec = map[string]any{}
-	}
-	template, err := s.template(spec)
+	template, err := s.template(specIn(object.Object))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	applied, err := s.apply(template)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	changed := template.DeepCopy()
 	annotate(changed, clusterv1.TopologyDryRunAnnotation, "")
-	change, err = s.substitute(change)
-	if err != nil {
-		return err
-	}
 	content, _ := fields.At(changed, "spec.template.spec").(map[string]any)
 	mergeInto(content, change)
 	answer, err := s.apply(changed, client.DryRunAll)
 	if err != nil {
-		err = fmt.Errorf("a dry run of the topology controller that changes spec.template is refused: %w", err)
-	} else if fields.Show(answer.Object["spec"]) == fields.Show(applied.Object["spec"]) {
-		return fmt.Errorf("templateChange in the configuration changes nothing: %s", fields.Show(change))
+		return fmt.Errorf("a dry run of the topology controller that changes spec.template is refused: %w", err), nil
 	}
-	s.check("ssa-dry-run", err)
-	return nil
+	if fields.Show(answer.Object["spec"]) == fields.Show(applied.Object["spec"]) {
+		return nil, changesNothing(change)
+	}
+	return nil, nil
+}
+
+func changesNothing(change map[string]any) error {
+	return fmt.Errorf("templateChange in the configuration changes nothing: %s", fields.Show(change))
+}
+
+// specIn returns the spec in an object or a part of one, and adds it if there is none.
+func specIn(content map[string]any) map[string]any {
+	spec, ok := content["spec"].(map[string]any)
+	if !ok {
+		spec = map[string]any{}
+		content["spec"] = spec
+	}
+	return spec
 }
 
 // mergeInto merges a change into an object: maps are merged, and all else is replaced.
