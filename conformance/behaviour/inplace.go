@@ -115,7 +115,8 @@ func (s *story) changeMachineTemplate(object *unstructured.Unstructured) {
 	spec := template
 	if s.contract == fields.V1Beta1 {
 		spec["nodeDrainTimeout"] = (drainSeconds * time.Second).String()
-	} else if spec, ok = template["spec"].(map[string]any); ok {
+	} else {
+		spec = specIn(template)
 		spec["deletion"] = map[string]any{"nodeDrainTimeoutSeconds": int64(drainSeconds)}
 	}
 	if s.wants("min-ready-seconds-in-place") {
