@@ -93,6 +93,7 @@ type Kind struct {
 	URL     string `json:"url,omitempty"`
 	// Requests for a runtime extension, by hook. They are sent besides the suite's own request, which
 	// is about a small Cluster and has no templates, and take from it the fields that they leave out.
+	// In those for an upgrade plan, an empty fromWorkersKubernetesVersion means that there are no workers.
 	Requests map[string][]map[string]any `json:"requests,omitempty"`
 }
 

@@ -23,6 +23,11 @@ import (
 
 // This file calls an extension as Cluster API does.
 
+const (
+	fromControlPlane = "fromControlPlaneKubernetesVersion"
+	fromWorkers      = "fromWorkersKubernetesVersion"
+)
+
 // checkRequests returns an error if the configuration has requests that no handler gets.
 func (e *extension) checkRequests(handlers []runtimehooksv1.ExtensionHandler) error {
 	for _, hook := range slices.Sorted(maps.Keys(e.checker.Config.Kinds[RuntimeExtension].Requests)) {
@@ -48,6 +53,10 @@ func (e *extension) requests(hook runtimecatalog.GroupVersionHook) ([]runtime.Ob
 		copied, err := e.substitute(content)
 		if err != nil {
 			return nil, err
+		}
+		// Workers are as old as the control plane unless the configuration says otherwise.
+		if version, found := copied[fromControlPlane]; found && copied[fromWorkers] == nil {
+			copied[fromWorkers] = version
 		}
 		encoded, err := json.Marshal(copied)
 		if err != nil {
@@ -90,7 +99,7 @@ func (e *extension) request(hook runtimecatalog.GroupVersionHook) (runtime.Objec
 	// Each kind of request takes what it has.
 	fields, err := json.Marshal(map[string]any{
 		"cluster": cluster, "kubernetesVersion": version, "fromKubernetesVersion": version, "toKubernetesVersion": version,
-		"fromControlPlaneKubernetesVersion": version, "fromWorkersKubernetesVersion": version, "settings": map[string]string{},
+		fromControlPlane: version, fromWorkers: version, "settings": map[string]string{},
 		"variables": []any{}, "items": []any{},
 	})
 	if err != nil {

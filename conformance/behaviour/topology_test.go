@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
-	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
 
 	"github.com/capfoo/cluster-api-provider-foo/conformance"
 )
@@ -40,6 +39,10 @@ func servePatches(t *testing.T, violates string) string {
 				versions = versions[1:]
 			}
 			answer["controlPlaneUpgrades"] = versions
+			var request struct{ FromWorkersKubernetesVersion string }
+			if _ = json.NewDecoder(r.Body).Decode(&request); request.FromWorkersKubernetesVersion != "" {
+				answer["workersUpgrades"] = versions
+			}
 		default:
 			kind := "JSONPatch"
 			if violates == "in-place-patches" {
@@ -157,50 +160,4 @@ func answersTo(t *testing.T, g Gomega, url string, requests map[string][]map[str
 		s.finish(scenario.run(s))
 	}
 	return found.list([]string{"v1beta2"})
-}
-
-func TestUpgradePlans(t *testing.T) {
-	for name, test := range map[string]struct {
-		from, workers, to string
-		controlPlane      []string
-		of                []string
-		want              string
-	}{
-		"each minor":                  {"v1.34.1", "v1.34.1", "v1.36.3", []string{"v1.35.4", "v1.36.3"}, nil, ""},
-		"nothing to do":               {"v1.36.3", "v1.36.3", "v1.36.3", nil, nil, ""},
-		"another build":               {"v1.36.3+a", "v1.36.3+a", "v1.36.3+b", []string{"v1.36.3+b"}, nil, ""},
-		"workers too":                 {"v1.34.1", "v1.34.1", "v1.36.3", []string{"v1.35.4", "v1.36.3"}, []string{"v1.35.4", "v1.36.3"}, ""},
-		"workers first":               {"v1.34.1", "v1.33.1", "v1.36.3", []string{"v1.35.4", "v1.36.3"}, []string{"v1.34.1", "v1.36.3"}, ""},
-		"nothing planned":             {"v1.34.1", "v1.34.1", "v1.36.3", nil, nil, "ends with 1.34.1"},
-		"a minor left out":            {"v1.34.1", "v1.34.1", "v1.36.3", []string{"v1.36.3"}, nil, "no version of the minor 1.35"},
-		"not in order":                {"v1.34.1", "v1.34.1", "v1.36.3", []string{"v1.35.4", "v1.35.1", "v1.36.3"}, nil, "1.35.1 is not newer than 1.35.4"},
-		"too far":                     {"v1.34.1", "v1.34.1", "v1.35.3", []string{"v1.35.4"}, nil, "newer than the wanted version"},
-		"no version":                  {"v1.34.1", "v1.34.1", "v1.36.3", []string{"latest"}, nil, "controlPlaneUpgrades"},
-		"workers elsewhere":           {"v1.34.1", "v1.34.1", "v1.36.3", []string{"v1.35.4", "v1.36.3"}, []string{"v1.35.1", "v1.36.3"}, "1.35.1 is no step of the control plane"},
-		"workers end too early":       {"v1.34.1", "v1.34.1", "v1.36.3", []string{"v1.35.4", "v1.36.3"}, []string{"v1.35.4"}, "ends with 1.35.4"},
-		"workers that stay too old":   {"v1.32.1", "v1.32.1", "v1.36.3", []string{"v1.33.1", "v1.34.1", "v1.35.4", "v1.36.3"}, []string{"v1.36.3"}, "more than 3 minor versions older"},
-		"workers that keep the skew":  {"v1.32.1", "v1.32.1", "v1.36.3", []string{"v1.33.1", "v1.34.1", "v1.35.4", "v1.36.3"}, []string{"v1.33.1", "v1.36.3"}, ""},
-		"workers with another build":  {"v1.36.3+a", "v1.36.3+a", "v1.36.3+c", []string{"v1.36.3+b", "v1.36.3+c"}, []string{"v1.36.3+b", "v1.36.3+c"}, ""},
-		"builds of workers elsewhere": {"v1.36.3+a", "v1.36.3+a", "v1.36.3+c", []string{"v1.36.3+c"}, []string{"v1.36.3+b", "v1.36.3+c"}, "1.36.3+b is no step"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			g := NewWithT(t)
-			err := checkPlan(&runtimehooksv1.GenerateUpgradePlanRequest{
-				FromControlPlaneKubernetesVersion: test.from, FromWorkersKubernetesVersion: test.workers, ToKubernetesVersion: test.to,
-			}, &runtimehooksv1.GenerateUpgradePlanResponse{ControlPlaneUpgrades: upgrades(test.controlPlane), WorkersUpgrades: upgrades(test.of)})
-			if test.want == "" {
-				g.Expect(err).NotTo(HaveOccurred())
-			} else {
-				g.Expect(err).To(MatchError(ContainSubstring(test.want)))
-			}
-		})
-	}
-}
-
-func upgrades(versions []string) []runtimehooksv1.UpgradeStep {
-	var steps []runtimehooksv1.UpgradeStep
-	for _, version := range versions {
-		steps = append(steps, runtimehooksv1.UpgradeStep{Version: version})
-	}
-	return steps
 }

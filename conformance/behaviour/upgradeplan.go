@@ -4,9 +4,11 @@
 package behaviour
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/blang/semver/v4"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -14,122 +16,192 @@ import (
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
 )
 
-// maxSkew is by how many minor versions workers may be older than the control plane.
-const maxSkew = 3
+const (
+	// maxSkew is by how many minor versions workers may be older than the control plane.
+	maxSkew = 3
+	// unordered is the result of comparing two builds that only differ.
+	unordered = 2
+)
 
 func planOfExtension(s *story) error {
 	return s.answerConfigured("GenerateUpgradePlan", func(e *extension, hook runtimecatalog.GroupVersionHook, name string, requests []runtime.Object) error {
 		for _, content := range requests {
-			answer, err := e.success(hook, name, content)
+			request, ok := content.(*runtimehooksv1.GenerateUpgradePlanRequest)
+			if !ok {
+				return fmt.Errorf("its request is a %T", content)
+			}
+			asked, err := upgradeOf(request)
 			if err != nil {
 				return err
 			}
-			request, asked := content.(*runtimehooksv1.GenerateUpgradePlanRequest)
-			response, answered := answer.(*runtimehooksv1.GenerateUpgradePlanResponse)
-			if !asked || !answered {
-				return fmt.Errorf("its request is a %T, and its answer a %T", content, answer)
+			answer, err := e.success(hook, name, request)
+			if err != nil {
+				return err
 			}
-			e.check("upgrade-plan", checkPlan(request, response))
+			response, ok := answer.(*runtimehooksv1.GenerateUpgradePlanResponse)
+			if !ok {
+				return fmt.Errorf("its answer is a %T", answer)
+			}
+			e.check("upgrade-plan", asked.check(response))
 		}
 		return nil
 	})
 }
 
-// checkPlan returns an error if Cluster API would refuse a plan.
-func checkPlan(request *runtimehooksv1.GenerateUpgradePlanRequest, response *runtimehooksv1.GenerateUpgradePlanResponse) error {
-	from, err := semver.ParseTolerant(request.FromControlPlaneKubernetesVersion)
-	if err != nil {
-		return fmt.Errorf("requests: GenerateUpgradePlan: fromControlPlaneKubernetesVersion: %w", err)
+// upgrade is what a plan is about.
+type upgrade struct {
+	from, to semver.Version
+	// workers is the oldest version of workers; nil if the Cluster has none.
+	workers *semver.Version
+	// current is how the request writes the version of the control plane: Cluster API compares steps as texts.
+	current string
+}
+
+func upgradeOf(request *runtimehooksv1.GenerateUpgradePlanRequest) (upgrade, error) {
+	asked := upgrade{current: request.FromControlPlaneKubernetesVersion}
+	if request.FromWorkersKubernetesVersion != "" {
+		asked.workers = &semver.Version{}
 	}
-	fromWorkers, err := semver.ParseTolerant(request.FromWorkersKubernetesVersion)
-	if err != nil {
-		return fmt.Errorf("requests: GenerateUpgradePlan: fromWorkersKubernetesVersion: %w", err)
+	for _, field := range []struct {
+		name, value string
+		version     *semver.Version
+	}{
+		{fromControlPlane, request.FromControlPlaneKubernetesVersion, &asked.from},
+		{fromWorkers, request.FromWorkersKubernetesVersion, asked.workers},
+		{"toKubernetesVersion", request.ToKubernetesVersion, &asked.to},
+	} {
+		if field.version == nil {
+			continue
+		}
+		version, err := semver.ParseTolerant(field.value)
+		if err != nil {
+			return upgrade{}, fmt.Errorf("requests: GenerateUpgradePlan: %s is %q: %w", field.name, field.value, err)
+		}
+		*field.version = version
 	}
-	to, err := semver.ParseTolerant(request.ToKubernetesVersion)
-	if err != nil {
-		return fmt.Errorf("requests: GenerateUpgradePlan: toKubernetesVersion: %w", err)
-	}
-	controlPlane, err := steps(response.ControlPlaneUpgrades)
-	if err != nil {
-		return fmt.Errorf("controlPlaneUpgrades: %w", err)
-	}
-	workers, err := steps(response.WorkersUpgrades)
-	if err != nil {
-		return fmt.Errorf("workersUpgrades: %w", err)
-	}
-	if err := errors.Join(checkSteps(controlPlane, from, to), checkMinors(controlPlane, from, to)); err != nil {
+	return asked, nil
+}
+
+// check returns an error if Cluster API would refuse a plan. It does what DefaultAndValidateUpgradePlans does, which
+// stands in a package with the dependencies of all of Cluster API.
+func (u upgrade) check(response *runtimehooksv1.GenerateUpgradePlanResponse) error {
+	controlPlane, workers := steps(response.ControlPlaneUpgrades), steps(response.WorkersUpgrades)
+	if err := u.checkControlPlane(controlPlane); err != nil {
 		return fmt.Errorf("controlPlaneUpgrades is %v: %w", controlPlane, err)
 	}
-	if len(workers) == 0 {
-		return nil // Cluster API plans them
-	}
-	if err := errors.Join(checkSteps(workers, fromWorkers, to), checkWorkers(workers, fromWorkers, append([]semver.Version{from}, controlPlane...))); err != nil {
+	if err := u.checkWorkers(workers, controlPlane); err != nil {
 		return fmt.Errorf("workersUpgrades is %v, and controlPlaneUpgrades is %v: %w", workers, controlPlane, err)
 	}
 	return nil
 }
 
-func steps(upgrades []runtimehooksv1.UpgradeStep) ([]semver.Version, error) {
-	versions := make([]semver.Version, 0, len(upgrades))
+func steps(upgrades []runtimehooksv1.UpgradeStep) []string {
+	versions := make([]string, 0, len(upgrades))
 	for _, step := range upgrades {
-		version, err := semver.ParseTolerant(step.Version)
+		versions = append(versions, step.Version)
+	}
+	return versions
+}
+
+func (u upgrade) checkControlPlane(steps []string) error {
+	if compare(u.from, u.to) != 0 {
+		return u.checkSteps(u.from, steps, 1)
+	}
+	if len(steps) > 0 {
+		return errors.New("the control plane has the wanted version already")
+	}
+	return nil
+}
+
+func (u upgrade) checkWorkers(steps, controlPlane []string) error {
+	if len(steps) == 0 {
+		return nil // Cluster API plans them
+	}
+	if u.workers == nil || compare(*u.workers, u.to) == 0 {
+		return errors.New("there are no workers, or they have the wanted version already")
+	}
+	for _, step := range steps {
+		if len(controlPlane) > 0 && step != u.current && !slices.Contains(controlPlane, step) {
+			return fmt.Errorf("%s is no step of the control plane", step)
+		}
+	}
+	if err := u.checkSteps(*u.workers, steps, maxSkew); err != nil {
+		return err
+	}
+	return u.checkBuilds(steps, controlPlane)
+}
+
+// checkSteps returns an error unless steps lead from a version to the wanted one, each at most some minor versions further.
+func (u upgrade) checkSteps(current semver.Version, steps []string, minors uint64) error {
+	for _, step := range steps {
+		next, err := semver.ParseTolerant(step)
+		switch {
+		case err != nil:
+			return fmt.Errorf("%q: %w", step, err)
+		case compare(next, current) <= 0:
+			return fmt.Errorf("%s is not newer than %s", step, current)
+		case next.Minor-current.Minor > minors:
+			return fmt.Errorf("%s follows %s, and may be newer by at most %d in the minor version", next, current, minors)
+		}
+		current = next
+	}
+	if compare(current, u.to) != 0 {
+		return fmt.Errorf("it ends with %s, and the wanted version is %s", current, u.to)
+	}
+	return nil
+}
+
+// checkBuilds returns an error unless builds of one version have the order that they have for the control plane.
+func (u upgrade) checkBuilds(steps, controlPlane []string) error {
+	order := map[string]int{u.current: -1}
+	for i, step := range controlPlane {
+		order[step] = i
+	}
+	current := *u.workers
+	for _, step := range steps {
+		next, err := semver.ParseTolerant(step)
 		if err != nil {
-			return nil, fmt.Errorf("%q: %w", step.Version, err)
+			return err
 		}
-		versions = append(versions, version)
-	}
-	return versions, nil
-}
-
-// equal also compares the build, as Cluster API does.
-func equal(a, b semver.Version) bool { return a.EQ(b) && slices.Equal(a.Build, b.Build) }
-
-// follows reports whether a step may come after another one: it is newer, or another build.
-func follows(step, previous semver.Version) bool {
-	return step.GT(previous) || step.EQ(previous) && !slices.Equal(step.Build, previous.Build)
-}
-
-func checkSteps(versions []semver.Version, from, to semver.Version) error {
-	previous := from
-	for _, version := range versions {
-		if !follows(version, previous) {
-			return fmt.Errorf("%s is not newer than %s", version, previous)
+		if compare(next, current) == unordered {
+			position, known := order[step]
+			previous, alsoKnown := order["v"+current.String()]
+			if !known || !alsoKnown || position < previous {
+				return fmt.Errorf("for the control plane, %s does not come before %s", current, step)
+			}
 		}
-		if version.GT(to) {
-			return fmt.Errorf("%s is newer than the wanted version %s", version, to)
-		}
-		previous = version
-	}
-	if !equal(previous, to) {
-		return fmt.Errorf("it ends with %s, and the wanted version is %s", previous, to)
+		current = next
 	}
 	return nil
 }
 
-// checkMinors looks for minor versions that a plan leaves out. Kubernetes has had one major version so far.
-func checkMinors(versions []semver.Version, from, to semver.Version) error {
-	for minor := from.Minor + 1; from.Major == to.Major && minor <= to.Minor; minor++ {
-		if !slices.ContainsFunc(versions, func(v semver.Version) bool { return v.Minor == minor }) {
-			return fmt.Errorf("it has no version of the minor %d.%d", to.Major, minor)
+// compare is like Compare of the versions, but considers builds, as Cluster API does.
+func compare(a, b semver.Version) int {
+	if order := a.Compare(b); order != 0 {
+		return order
+	}
+	for i := range min(len(a.Build), len(b.Build)) {
+		if order := compareBuilds(a.Build[i], b.Build[i]); order != 0 {
+			return order
 		}
 	}
-	return nil
+	return cmp.Compare(len(a.Build), len(b.Build))
 }
 
-// checkWorkers compares the steps of the workers with those of the control plane. Workers follow after each step that
-// both have.
-func checkWorkers(workers []semver.Version, current semver.Version, controlPlane []semver.Version) error {
-	next := workers
-	for _, step := range controlPlane {
-		if step.Minor > current.Minor+maxSkew {
-			return fmt.Errorf("workers with %s would be more than %d minor versions older than a control plane with %s", current, maxSkew, step)
-		}
-		if len(next) > 0 && equal(next[0], step) {
-			current, next = next[0], next[1:]
-		}
+// compareBuilds compares a part of two builds: numbers have an order and come before texts.
+func compareBuilds(a, b string) int {
+	x, notX := strconv.ParseUint(a, 10, 64)
+	y, notY := strconv.ParseUint(b, 10, 64)
+	switch {
+	case notX == nil && notY == nil:
+		return cmp.Compare(x, y)
+	case notX == nil:
+		return -1
+	case notY == nil:
+		return 1
+	case a == b:
+		return 0
+	default:
+		return unordered
 	}
-	if len(next) > 0 {
-		return fmt.Errorf("%s is no step of the control plane, or in another order", next[0])
-	}
-	return nil
 }
