@@ -90,13 +90,36 @@ func respond(answer map[string]any, request request, violates string, call int64
 		answer["status"], answer["message"] = "Failure", "the setting refuse is set"
 	}
 	var items []map[string]any
-	for _, item := range request.Items {
-		items = append(items, map[string]any{"uid": item.UID, "patchType": "JSONMergePatch", "patch": []byte("{}")})
+	value := int64(1)
+	if violates == "deterministic" {
+		value = call
 	}
-	if violates == "deterministic" && call%2 == 0 {
+	for _, item := range request.Items {
+		operations := []map[string]any{{"op": "add", "path": "/spec/one", "value": value}, {"op": "add", "path": "/spec/two", "value": 2}}
+		if violates == "allowed, in another order" && call%2 == 0 {
+			slices.Reverse(operations)
+		}
+		patch, _ := json.Marshal(operations)
+		items = append(items, map[string]any{"uid": item.UID, "patchType": "JSONPatch", "patch": patch})
+	}
+	if violates == "allowed, in another order" && call%2 == 0 {
 		slices.Reverse(items)
 	}
 	answer["items"] = items
+	updateMachine(answer, violates, call)
+}
+
+// updateMachine says what the extension changes in place.
+func updateMachine(answer map[string]any, violates string, call int64) {
+	value := int64(1)
+	if violates == "deterministic, of a machine" {
+		value = call
+	}
+	operations := []string{`{"op":"add","path":"/one","value":1}`, fmt.Sprintf(`{"op":"add","path":"/two","value":%d}`, value)}
+	if violates == "allowed, in another order" && call%2 == 0 {
+		slices.Reverse(operations)
+	}
+	answer["machinePatch"] = map[string]any{"patchType": "JSONPatch", "patch": []byte("[" + strings.Join(operations, ",") + "]")}
 }
 
 // always is what an extension does that answers with nothing but Failure.
@@ -105,7 +128,9 @@ const always = "always refuse"
 // enough are requests that show whether an extension follows all rules.
 var enough = map[string][]map[string]any{
 	"BeforeClusterCreate": {{"settings": map[string]any{"refuse": "yes"}}},
-	"GeneratePatches":     {{"items": []any{map[string]any{"uid": "1"}, map[string]any{"uid": "2"}}}},
+	"GeneratePatches": {{"items": []any{
+		map[string]any{"uid": "1", "object": map[string]any{"spec": map[string]any{}}}, map[string]any{"uid": "2", "object": map[string]any{"spec": map[string]any{}}},
+	}}},
 }
 
 // checkExtension returns the names of the rules by outcome.
@@ -135,7 +160,8 @@ func checkExtension(t *testing.T, violates string, requests map[string][]map[str
 func TestEachExtensionFailsItsRuleOnly(t *testing.T) {
 	for _, violates := range []string{
 		"", "discovery", "discovery, as a policy", "handler-names", "handler-timeouts", "handler-hooks", "failure-policy", "in-place-handlers",
-		"responses", "response-time", "idempotence", "deterministic", "deterministic, at all", "error-messages", "bad-requests",
+		"responses", "response-time", "idempotence", "deterministic", "deterministic, of a machine", "deterministic, at all", "error-messages", "bad-requests",
+		"allowed, in another order",
 	} {
 		t.Run(violates, func(t *testing.T) {
 			g := NewWithT(t)
@@ -143,12 +169,12 @@ func TestEachExtensionFailsItsRuleOnly(t *testing.T) {
 			if violates != "discovery" {
 				g.Expect(err).NotTo(HaveOccurred())
 			}
-			if violates == "" {
+			rule, _, _ := strings.Cut(violates, ",")
+			if violates == "" || rule == "allowed" {
 				g.Expect(found).To(HaveLen(1))
 				g.Expect(found[conformance.Passed]).To(ConsistOf(extensionScenarios()[0].rules))
 				return
 			}
-			rule, _, _ := strings.Cut(violates, ",")
 			g.Expect(found[conformance.Failed]).To(Equal([]string{rule}))
 		})
 	}

@@ -4,21 +4,17 @@
 package behaviour
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
-	jsonpatch "github.com/evanphx/json-patch/v5"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	runtimecatalog "sigs.k8s.io/cluster-api/api/runtime/catalog"
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
-
-	"github.com/capfoo/cluster-api-provider-foo/conformance/internal/fields"
 )
 
 const (
@@ -32,6 +28,13 @@ const (
 
 var errNoHandler = errors.New("no handler answers it")
 
+// handler is one that answers a hook.
+type handler struct {
+	*extension
+	hook runtimecatalog.GroupVersionHook
+	name string
+}
+
 // requestScenarios need requests that only the provider's configuration can know.
 func requestScenarios() []scenario {
 	return []scenario{
@@ -43,20 +46,40 @@ func requestScenarios() []scenario {
 	}
 }
 
+// findings are what the answers to all requests show, by rule. A rule without problems holds.
+type findings map[string][]error
+
+func (f findings) add(rule string, problem error) {
+	f[rule] = append(f[rule], problem)
+}
+
+// record checks the rules of findings. If there is an error, some requests have no answer, so no rule holds for all of them.
+func (s *story) record(found findings, err error) error {
+	for _, rule := range slices.Sorted(maps.Keys(found)) {
+		if problem := errors.Join(found[rule]...); problem != nil || err == nil {
+			s.check(rule, problem)
+		}
+	}
+	return err
+}
+
 // answerConfigured is like answer, but without the suite's own request. Rules are not run if the configuration has none.
-func (s *story) answerConfigured(hook string, call func(*extension, runtimecatalog.GroupVersionHook, string, []runtime.Object) error) error {
+func (s *story) answerConfigured(hook string, call func(h handler, request runtime.Object) error) error {
 	if len(s.checker.Config.Kinds[RuntimeExtension].Requests[hook]) == 0 {
 		s.noneRun("the configuration has no request for the hook " + hook)
 		return nil
 	}
-	return s.answer(hook, func(e *extension, hook runtimecatalog.GroupVersionHook, name string, requests []runtime.Object) error {
-		return call(e, hook, name, requests[1:])
+	return s.answer(hook, func(h handler, number int, request runtime.Object) error {
+		if number == 0 {
+			return nil
+		}
+		return call(h, request)
 	})
 }
 
-// answer calls a function for each handler of a hook. The requests are the suite's own, which comes first, and those of
-// the configuration.
-func (s *story) answer(hook string, call func(*extension, runtimecatalog.GroupVersionHook, string, []runtime.Object) error) error {
+// answer calls a function for each handler of a hook and each request. The first request, with the number 0, is the suite's
+// own, and the others are those of the configuration. An error does not keep it from the next one.
+func (s *story) answer(hook string, call func(h handler, number int, request runtime.Object) error) error {
 	e, err := s.newExtension()
 	if err != nil {
 		return err
@@ -71,21 +94,24 @@ func (s *story) answer(hook string, call func(*extension, runtimecatalog.GroupVe
 	if len(handlers) == 0 {
 		return fmt.Errorf("%s: %w", hook, errNoHandler)
 	}
-	for _, handler := range handlers {
-		requests, err := e.requests(hookOf(handler))
+	var problems []error
+	for _, found := range handlers {
+		requests, err := e.requests(hookOf(found))
 		if err != nil {
 			return err
 		}
-		if err := call(e, hookOf(handler), handler.Name, requests); err != nil {
-			return fmt.Errorf("the handler %q: %w", handler.Name, err)
+		for number, request := range requests {
+			if err := call(handler{e, hookOf(found), found.Name}, number, request); err != nil {
+				problems = append(problems, fmt.Errorf("the handler %q: %w", found.Name, err))
+			}
 		}
 	}
-	return nil
+	return errors.Join(problems...)
 }
 
 // success calls a handler, and returns an error unless it succeeds.
-func (e *extension) success(hook runtimecatalog.GroupVersionHook, name string, request runtime.Object) (runtime.Object, error) {
-	answer, err := e.call(hook, name, request)
+func (h handler) success(request runtime.Object) (runtime.Object, error) {
+	answer, err := h.call(h.hook, h.name, request)
 	if err != nil {
 		return nil, err
 	}
@@ -96,238 +122,131 @@ func (e *extension) success(hook runtimecatalog.GroupVersionHook, name string, r
 }
 
 func patchesOfExtension(s *story) error {
-	return s.answerConfigured("GeneratePatches", func(e *extension, hook runtimecatalog.GroupVersionHook, name string, requests []runtime.Object) error {
-		ask := func(request *runtimehooksv1.GeneratePatchesRequest) (patches, error) {
-			answer, err := e.success(hook, name, request)
-			if err != nil {
-				return nil, err
-			}
-			return patchesIn(answer)
+	found := findings{}
+	patched := map[string]bool{}
+	err := s.answerConfigured("GeneratePatches", func(h handler, content runtime.Object) error {
+		request, ok := content.(*runtimehooksv1.GeneratePatchesRequest)
+		if !ok {
+			return fmt.Errorf("its request is a %T", content)
 		}
-		patched := false
-		for _, content := range requests {
-			request, ok := content.(*runtimehooksv1.GeneratePatchesRequest)
-			if !ok {
-				return fmt.Errorf("its request is a %T", content)
-			}
-			first, err := ask(request)
-			if err != nil {
-				return err
-			}
-			if len(first) == 0 {
-				continue
-			}
-			patched = true
-			e.check("patches-deterministic", e.checkRepeated(request, first, ask))
-			e.check("patches-needed", checkNeeded(request, first, ask))
-			e.check("patches-input", checkInput(request, ask))
+		foreign, err := ofAnotherKind(request)
+		if err != nil {
+			return err
 		}
-		if !patched {
-			return errors.New("no request of the configuration gets patches, so nothing can be said about them")
+		first, err := h.patches(request)
+		if err != nil {
+			return err
 		}
+		patched[h.name] = patched[h.name] || len(first.given) > 0
+		if len(first.given) == 0 {
+			return nil
+		}
+		found.add("patches-needed", errors.Join(first.problems...))
+		deterministic, slow := h.checkRepeated(request, first)
+		found.add("patches-deterministic", deterministic)
+		found.add("patches-response-time", slow)
+		found.add("patches-input", errors.Join(h.checkKinds(foreign), h.checkVariables(request)))
 		return nil
 	})
-}
-
-// patches holds the patches of each template, in order, by the template's UID.
-type patches map[types.UID][]patch
-
-// asking asks an extension for patches.
-type asking func(*runtimehooksv1.GeneratePatchesRequest) (patches, error)
-
-// patch is what an extension answers for a template.
-type patch struct {
-	kind    runtimehooksv1.PatchType
-	content any
-	raw     []byte
-}
-
-// patchesIn returns the patches of an answer that do something, by template.
-func patchesIn(answer runtime.Object) (patches, error) {
-	response, ok := answer.(*runtimehooksv1.GeneratePatchesResponse)
-	if !ok {
-		return nil, fmt.Errorf("its answer is a %T", answer)
-	}
-	found := patches{}
-	for _, item := range response.Items {
-		one := patch{kind: item.PatchType, raw: item.Patch}
-		if err := json.Unmarshal(item.Patch, &one.content); err != nil {
-			return nil, fmt.Errorf("the patch for %s is no JSON: %w", item.UID, err)
+	for _, name := range slices.Sorted(maps.Keys(patched)) {
+		if !patched[name] {
+			err = errors.Join(err, fmt.Errorf("the handler %q: no request of the configuration gets patches, so nothing can be said about them", name))
 		}
-		// Cluster API's own library answers with empty patches.
-		if content := reflect.ValueOf(one.content); content.IsValid() && (content.Kind() == reflect.Map || content.Kind() == reflect.Slice) && content.Len() == 0 {
-			continue
-		}
-		found[item.UID] = append(found[item.UID], one)
 	}
-	return found, nil
+	return s.record(found, err)
 }
 
-func (p patch) apply(object []byte) ([]byte, error) {
-	switch p.kind {
-	case runtimehooksv1.JSONMergePatchType:
-		return jsonpatch.MergePatch(object, p.raw)
-	case runtimehooksv1.JSONPatchType:
-		operations, err := jsonpatch.DecodePatch(p.raw)
-		if err != nil {
-			return nil, err
-		}
-		return operations.Apply(object)
-	default:
-		return nil, fmt.Errorf("patchType is %q, want JSONPatch or JSONMergePatch", p.kind)
+// patches asks for patches.
+func (h handler) patches(request *runtimehooksv1.GeneratePatchesRequest) (patches, error) {
+	answer, err := h.success(request)
+	if err != nil {
+		return patches{}, err
 	}
+	return patchesOf(request, answer), nil
 }
 
-// checkRepeated asks several times, and also checks how long the fastest answer takes.
-func (e *extension) checkRepeated(request *runtimehooksv1.GeneratePatchesRequest, first patches, ask asking) error {
+// checkRepeated asks several times. It also returns an error if even the fastest answer takes too long.
+func (h handler) checkRepeated(request *runtimehooksv1.GeneratePatchesRequest, first patches) (problem, slow error) {
 	fastest := time.Hour
-	var problem error
 	for range tries {
 		start := time.Now()
-		again, err := ask(request)
+		again, err := h.patches(request)
 		fastest = min(fastest, time.Since(start))
 		switch {
 		case err != nil:
 			problem = errors.Join(problem, fmt.Errorf("the same request again: %w", err))
-		case problem == nil && !same(first, again):
-			problem = fmt.Errorf("the same request gets the patches %s and %s", show(first), show(again))
+		case problem == nil && !first.same(again):
+			problem = fmt.Errorf("the same request gets %s and %s", first, again)
 		}
 	}
-	var slow error
 	if fastest > fast {
 		slow = fmt.Errorf("the fastest of %d answers took %s, want at most %s", tries, fastest.Round(time.Millisecond), fast)
 	}
-	e.check("patches-response-time", slow)
-	return problem
+	return problem, slow
 }
 
-func same(a, b patches) bool { return show(a) == show(b) }
-
-func show(found patches) string {
-	contents := map[string]any{}
-	for uid, all := range found {
-		shown := make([]any, 0, len(all))
-		for _, one := range all {
-			shown = append(shown, map[string]any{string(one.kind): one.content})
-		}
-		contents[string(uid)] = shown
-	}
-	return fields.Show(contents)
-}
-
-// checkNeeded applies the patches, and asks again: then the templates are as the extension wants them.
-func checkNeeded(request *runtimehooksv1.GeneratePatchesRequest, first patches, ask asking) error {
-	patched := request.DeepCopy()
-	for i, item := range patched.Items {
-		object := item.Object.Raw
-		for _, one := range first[item.UID] {
-			changed, err := one.apply(object)
-			if err != nil {
-				return fmt.Errorf("the patch for %s cannot be applied: %w", item.UID, err)
-			}
-			if jsonpatch.Equal(changed, object) {
-				return fmt.Errorf("the patch %s changes nothing", one.raw)
-			}
-			object = changed
-		}
-		patched.Items[i].Object.Raw = object
-	}
-	again, err := ask(patched)
-	if err != nil {
-		return fmt.Errorf("with its own patches: %w", err)
-	}
-	if len(again) > 0 {
-		return fmt.Errorf("templates that have its patches get patches again: %s", show(again))
-	}
-	return nil
-}
-
-// checkInput asks for patches of templates of another kind, and with variables of a wrong type. A failure is
-// an answer, and so is to leave them alone.
-func checkInput(request *runtimehooksv1.GeneratePatchesRequest, ask asking) error {
+// ofAnotherKind returns a request about templates of a kind that no extension knows.
+func ofAnotherKind(request *runtimehooksv1.GeneratePatchesRequest) (*runtimehooksv1.GeneratePatchesRequest, error) {
 	foreign := request.DeepCopy()
 	for i := range foreign.Items {
 		var object map[string]any
 		if err := json.Unmarshal(foreign.Items[i].Object.Raw, &object); err != nil {
-			return fmt.Errorf("requests: GeneratePatches: items[%d].object: %w", i, err)
+			return nil, fmt.Errorf("requests: GeneratePatches: items[%d].object: %w", i, err)
 		}
 		object["apiVersion"], object["kind"] = strange+"/v1", "ConformanceTemplate"
 		raw, err := json.Marshal(object)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		foreign.Items[i].Object.Raw = raw
 	}
-	if found, err := ask(foreign); err == nil && len(found) > 0 {
-		return fmt.Errorf("templates of the kind ConformanceTemplate of %s get the patches %s", strange, show(found))
+	return foreign, nil
+}
+
+// checkKinds asks for patches of templates of another kind. A failure is an answer, and so is to leave them alone.
+func (h handler) checkKinds(foreign *runtimehooksv1.GeneratePatchesRequest) error {
+	if found, err := h.patches(foreign); err == nil && len(found.given) > 0 {
+		return fmt.Errorf("templates of the kind ConformanceTemplate of %s get %s", strange, found)
 	}
+	return nil
+}
+
+// checkVariables asks for patches with variables of a wrong type. A failure is an answer.
+func (h handler) checkVariables(request *runtimehooksv1.GeneratePatchesRequest) error {
 	for i, variable := range request.Variables {
 		if variable.Name == runtimehooksv1.BuiltinsName {
 			continue
 		}
 		wrong := request.DeepCopy()
 		wrong.Variables[i].Value.Raw = []byte(`{"` + strange + `":[]}`)
-		found, err := ask(wrong)
-		if err == nil && bytes.Contains([]byte(show(found)), []byte(strange)) {
-			return fmt.Errorf("the value %s of the variable %s is in the patches %s", wrong.Variables[i].Value.Raw, variable.Name, show(found))
+		found, err := h.patches(wrong)
+		if err == nil && strings.Contains(found.String(), strange) {
+			return fmt.Errorf("the value %s of the variable %s is in %s", wrong.Variables[i].Value.Raw, variable.Name, found)
 		}
 	}
 	return nil
 }
 
 func inPlacePatchesOfExtension(s *story) error {
+	found := findings{}
 	var problems []error
-	answered := false
 	for _, hook := range []string{"CanUpdateMachine", "CanUpdateMachineSet"} {
-		err := s.answer(hook, func(e *extension, hook runtimecatalog.GroupVersionHook, name string, requests []runtime.Object) error {
-			for _, request := range requests {
-				answer, err := e.success(hook, name, request)
-				if err != nil {
-					return err
+		err := s.answer(hook, func(h handler, _ int, request runtime.Object) error {
+			answer, err := h.success(request)
+			if err != nil {
+				return err
+			}
+			found.add("in-place-patches", nil)
+			for _, one := range changesIn(answer) {
+				if _, err := one.decode(); err != nil {
+					found.add("in-place-patches", fmt.Errorf("%s of the type %q is %.200q: %w", one.of, one.kind, one.patch, err))
 				}
-				answered = true
-				problems = append(problems, checkInPlacePatches(answer))
 			}
 			return nil
 		})
-		if err != nil && !errors.Is(err, errNoHandler) {
-			return err
+		if !errors.Is(err, errNoHandler) {
+			problems = append(problems, err)
 		}
 	}
-	if answered {
-		s.check("in-place-patches", errors.Join(problems...))
-	}
-	return nil
-}
-
-// checkInPlacePatches checks the format of all patches in an answer.
-func checkInPlacePatches(answer runtime.Object) error {
-	data, err := json.Marshal(answer)
-	if err != nil {
-		return err
-	}
-	var all map[string]json.RawMessage
-	if err := json.Unmarshal(data, &all); err != nil {
-		return err
-	}
-	var problems []error
-	for name, content := range all {
-		found := runtimehooksv1.Patch{}
-		if json.Unmarshal(content, &found) != nil || !found.IsDefined() {
-			continue // not a patch
-		}
-		switch found.PatchType {
-		case runtimehooksv1.JSONMergePatchType:
-			var object map[string]any
-			err = json.Unmarshal(found.Patch, &object)
-		case runtimehooksv1.JSONPatchType:
-			_, err = jsonpatch.DecodePatch(found.Patch)
-		default:
-			err = errors.New("want the type JSONPatch or JSONMergePatch")
-		}
-		if err != nil {
-			problems = append(problems, fmt.Errorf("%s of the type %q is %.200q: %w", name, found.PatchType, found.Patch, err))
-		}
-	}
-	return errors.Join(problems...)
+	return s.record(found, errors.Join(problems...))
 }

@@ -5,8 +5,11 @@ package behaviour
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,39 +19,36 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/conformance"
 )
 
-// servePatches serves an extension that sets the size of machines to that of a variable, plans an upgrade, and updates
-// machines in place. It obeys all rules but one.
+// servePatches serves an extension that sets the size and the labels of machines to those of variables, plans an upgrade,
+// and updates machines in place. It obeys all rules but one.
 func servePatches(t *testing.T, violates string) string {
 	t.Helper()
 	calls := atomic.Int64{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer := map[string]any{"apiVersion": "hooks.runtime.cluster.x-k8s.io/v1alpha1", "status": "Success"}
+		var request patchRequest
+		_ = json.NewDecoder(r.Body).Decode(&request)
 		switch path := r.URL.Path; {
 		case strings.HasSuffix(path, "/discovery"):
-			answer["kind"], answer["handlers"] = "DiscoveryResponse", []map[string]any{
-				handlerOf("patches", "GeneratePatches"), handlerOf("plan", "GenerateUpgradePlan"), handlerOf("can-update", "CanUpdateMachine"),
+			handlers := []map[string]any{handlerOf("patches", "GeneratePatches"), handlerOf("plan", "GenerateUpgradePlan"), handlerOf("can-update", "CanUpdateMachine")}
+			if violates == otherHandler {
+				handlers = append(handlers, handlerOf("other-patches", "GeneratePatches"))
 			}
+			answer["kind"], answer["handlers"] = "DiscoveryResponse", handlers
+		case request.Settings["answer"] == "refuse", strings.HasSuffix(path, "/other-patches"):
+			refuse(answer)
+		case request.Settings["answer"] == "break":
+			http.Error(w, "broken", http.StatusInternalServerError)
+			return
 		case strings.HasSuffix(path, "/patches"):
 			if violates == "patches-response-time" {
 				pause(r.Context(), fast)
 			}
-			patchSize(r, answer, violates, calls.Add(1))
+			patchMachines(request, answer, violates, calls.Add(1))
 		case strings.HasSuffix(path, "/plan"):
-			versions := []map[string]any{{"version": "v1.35.4"}, {"version": "v1.36.3"}}
-			if violates == "upgrade-plan" {
-				versions = versions[1:]
-			}
-			answer["controlPlaneUpgrades"] = versions
-			var request struct{ FromWorkersKubernetesVersion string }
-			if _ = json.NewDecoder(r.Body).Decode(&request); request.FromWorkersKubernetesVersion != "" {
-				answer["workersUpgrades"] = versions
-			}
+			planUpgrade(request, answer, violates)
 		default:
-			kind := "JSONPatch"
-			if violates == "in-place-patches" {
-				kind = "JSONMergePatch"
-			}
-			answer["machinePatch"] = map[string]any{"patchType": kind, "patch": []byte(`[{"op":"replace","path":"/spec/version","value":"v1.36.3"}]`)}
+			updateInPlace(answer, violates)
 		}
 		_ = json.NewEncoder(w).Encode(answer)
 	}))
@@ -56,64 +56,149 @@ func servePatches(t *testing.T, violates string) string {
 	return server.URL
 }
 
+// otherHandler is an extension with a second handler, which refuses all requests.
+const otherHandler = "with another handler"
+
 func handlerOf(name, hook string) map[string]any {
 	return map[string]any{"name": name, "requestHook": map[string]any{"apiVersion": "hooks.runtime.cluster.x-k8s.io/v1alpha1", "hook": hook}}
 }
 
-func patchSize(r *http.Request, answer map[string]any, violates string, call int64) {
-	var request struct {
-		Variables []struct {
-			Name  string
-			Value any
-		}
-		Items []struct {
-			UID    string
-			Object struct {
-				Kind string
-				Spec struct {
-					Template struct{ Spec struct{ Size any } }
-				}
+func refuse(answer map[string]any) {
+	answer["status"], answer["message"] = "Failure", "it is refused"
+}
+
+// patchRequest has what the extension reads of requests.
+type patchRequest struct {
+	Settings                     map[string]string
+	FromWorkersKubernetesVersion string
+	Variables                    []struct {
+		Name  string
+		Value any
+	}
+	Items []templateItem
+}
+
+type templateItem struct {
+	UID    string
+	Object struct {
+		Kind string
+		Spec struct {
+			Template struct {
+				Spec struct{ Size, Labels, Commands any }
 			}
 		}
 	}
-	_ = json.NewDecoder(r.Body).Decode(&request)
-	size := request.Variables[0].Value
-	if _, text := size.(string); !text && violates != "patches-input, of variables" {
-		answer["status"], answer["message"] = "Failure", "the variable size is no text"
-		return
+}
+
+func planUpgrade(request patchRequest, answer map[string]any, violates string) {
+	versions := []map[string]any{{"version": "v1.35.4"}, {"version": "v1.36.3"}}
+	if violates == "upgrade-plan" {
+		versions = versions[1:]
 	}
-	operation := "add"
-	if violates == "patches-deterministic" && call%2 == 0 {
-		operation = "replace"
+	answer["controlPlaneUpgrades"] = versions
+	if request.FromWorkersKubernetesVersion != "" {
+		answer["workersUpgrades"] = versions
+	}
+}
+
+func updateInPlace(answer map[string]any, violates string) {
+	kind := "JSONPatch"
+	if violates == "in-place-patches" {
+		kind = "JSONMergePatch"
+	}
+	answer["machinePatch"] = map[string]any{"patchType": kind, "patch": []byte(`[{"op":"replace","path":"/spec/version","value":"v1.36.3"}]`)}
+}
+
+func patchMachines(request patchRequest, answer map[string]any, violates string, call int64) {
+	variables := map[string]any{}
+	for _, variable := range request.Variables {
+		variables[variable.Name] = variable.Value
+	}
+	size, sized := variables["size"]
+	labels, labelled := variables["labels"]
+	_, text := size.(string)
+	_, object := labels.(map[string]any)
+	switch {
+	case violates == "patches-input, of variables":
+	case sized && !text, labelled && !object:
+		refuse(answer)
+		return
 	}
 	items := []any{}
 	for _, item := range request.Items {
-		known := item.Object.Kind == "DemoMachineTemplate" || violates == "patches-input"
-		if known && (item.Object.Spec.Template.Spec.Size != size || violates == "patches-needed") {
-			patch, _ := json.Marshal([]any{map[string]any{"op": operation, "path": "/spec/template/spec/size", "value": size}})
-			items = append(items, map[string]any{"uid": item.UID, "patchType": "JSONPatch", "patch": patch})
+		if item.Object.Kind != "DemoMachineTemplate" && violates != "patches-input" {
+			continue
 		}
+		operations := []any{}
+		now := item.Object.Spec.Template.Spec
+		if sized && (now.Size != size || violates == "patches-needed") {
+			operations = append(operations, operationOf("size", size))
+		}
+		if labelled && !reflect.DeepEqual(now.Labels, labels) {
+			operations = append(operations, operationOf("labels", labels))
+		}
+		patch, _ := json.Marshal(variant(operations, violates, call))
+		if request.Settings["answer"] == "rubbish" {
+			patch = []byte("rubbish")
+		}
+		uid := item.UID
+		if violates == "patches-needed, of another template" {
+			uid = "unknown"
+		}
+		items = append(items, map[string]any{"uid": uid, "patchType": "JSONPatch", "patch": patch})
 	}
 	answer["items"] = items
+}
+
+func operationOf(field string, value any) map[string]any {
+	return map[string]any{"op": "add", "path": "/spec/template/spec/" + field, "value": value}
+}
+
+// variant returns the operations on a template as extensions may choose them.
+func variant(operations []any, violates string, call int64) []any {
+	switch {
+	case violates == "patches-deterministic":
+		return append(operations, operationOf("commands", []any{call}))
+	case violates == "patches-needed, that do not fit":
+		return append(operations, operationOf("none/none", "none"))
+	case violates == "allowed, in another order" && call%2 == 0:
+		slices.Reverse(operations)
+	case violates == "allowed, in other words" && call%2 == 0 && len(operations) > 0:
+		operations = append([]any{operationOf("size", "medium")}, operations...)
+	case violates == "allowed, at the end":
+		return append(operations, operationOf("commands/-", "sync"))
+	}
+	return operations
 }
 
 // requests are what a configuration has for the extension.
 var requests = map[string][]map[string]any{
 	"GeneratePatches": {{
-		"variables": []any{map[string]any{"name": "size", "value": "large"}},
-		"items": []any{map[string]any{"uid": "1", "object": map[string]any{
-			"apiVersion": "infrastructure.demo.example.com/v1beta2", "kind": "DemoMachineTemplate",
-			"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"size": "small"}}},
-		}}},
+		"variables": []any{
+			map[string]any{"name": "size", "value": "large"},
+			map[string]any{"name": "builtin", "value": map[string]any{}},
+		},
+		"items": []any{templateOf("1", "small", nil), templateOf("2", "large", map[string]any{"a": "b"})},
 	}},
 	"GenerateUpgradePlan": {{
 		"fromControlPlaneKubernetesVersion": "v1.34.1", "fromWorkersKubernetesVersion": "v1.34.1", "toKubernetesVersion": "v1.36.3",
 	}},
 }
 
+func templateOf(uid, size string, labels map[string]any) map[string]any {
+	return map[string]any{"uid": uid, "object": map[string]any{
+		"apiVersion": "infrastructure.demo.example.com/v1beta2", "kind": "DemoMachineTemplate",
+		"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"size": size, "labels": labels, "commands": []any{}}}},
+	}}
+}
+
 func TestEachAnswerToARequestFailsItsRuleOnly(t *testing.T) {
 	for _, violates := range []string{
-		"", "patches-deterministic", "patches-response-time", "patches-needed", "patches-input", "patches-input, of variables", "upgrade-plan", "in-place-patches",
+		"", "patches-deterministic", "patches-response-time",
+		"patches-needed", "patches-needed, that do not fit", "patches-needed, of another template",
+		"patches-input", "patches-input, of variables",
+		"upgrade-plan", "in-place-patches",
+		"allowed, in another order", "allowed, in other words", "allowed, at the end",
 	} {
 		t.Run(violates, func(t *testing.T) {
 			t.Parallel()
@@ -125,7 +210,7 @@ func TestEachAnswerToARequestFailsItsRuleOnly(t *testing.T) {
 					failed = append(failed, strings.TrimPrefix(result.Rule, "runtime-extension/"))
 				}
 			}
-			if rule, _, _ := strings.Cut(violates, ","); rule != "" {
+			if rule, _, _ := strings.Cut(violates, ","); rule != "" && rule != "allowed" {
 				g.Expect(failed).To(Equal([]string{rule}))
 			} else {
 				g.Expect(failed).To(BeEmpty())
@@ -145,6 +230,52 @@ func TestRulesWithoutARequestAreNotRun(t *testing.T) {
 		}
 		g.Expect(result).To(HaveField("Status", want), result.Rule)
 	}
+}
+
+// A rule holds only if it does for all requests and handlers.
+func TestProblemsOfALaterRequest(t *testing.T) {
+	for name, test := range map[string]struct {
+		extension, answer string
+		want              conformance.Status
+		reason            string
+	}{
+		"nothing":                   {"", "", conformance.Passed, ""},
+		"a patch that is no patch":  {"", "rubbish", conformance.Failed, ""},
+		"a failure":                 {"", "refuse", conformance.Unfinished, "refused"},
+		"no answer":                 {"", "break", conformance.Unfinished, "the HTTP status 500"},
+		"another handler's failure": {otherHandler, "", conformance.Unfinished, `the handler "other-patches"`},
+		"a failure, and a finding":  {"patches-needed", "refuse", conformance.Failed, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := NewWithT(t)
+			results := answersTo(t, g, servePatches(t, test.extension), withAnother(test.answer, "GeneratePatches"))
+			g.Expect(results).To(ContainElement(And(
+				HaveField("Rule", "runtime-extension/patches-needed"), HaveField("Status", test.want), HaveField("Reason", ContainSubstring(test.reason)),
+			)))
+			for _, result := range results {
+				if test.want == conformance.Unfinished && strings.HasPrefix(result.Rule, "runtime-extension/patches-") {
+					g.Expect(result).To(HaveField("Status", test.want), result.Rule)
+				}
+			}
+		})
+	}
+}
+
+func TestFailuresOfALaterPlan(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(answersTo(t, g, servePatches(t, ""), withAnother("refuse", "GenerateUpgradePlan"))).To(ContainElement(And(
+		HaveField("Rule", "runtime-extension/upgrade-plan"), HaveField("Status", conformance.Unfinished), HaveField("Reason", ContainSubstring("refused")),
+	)))
+}
+
+// withAnother returns the requests with another one for a hook, after which the extension answers in some other way.
+func withAnother(answer, hook string) map[string][]map[string]any {
+	other := maps.Clone(requests[hook][0])
+	other["settings"] = map[string]any{"answer": answer}
+	all := maps.Clone(requests)
+	all[hook] = append(slices.Clone(all[hook]), other)
+	return all
 }
 
 func answersTo(t *testing.T, g Gomega, url string, requests map[string][]map[string]any) []conformance.Result {

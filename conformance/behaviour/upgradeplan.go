@@ -12,7 +12,6 @@ import (
 
 	"github.com/blang/semver/v4"
 	"k8s.io/apimachinery/pkg/runtime"
-	runtimecatalog "sigs.k8s.io/cluster-api/api/runtime/catalog"
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
 )
 
@@ -24,28 +23,28 @@ const (
 )
 
 func planOfExtension(s *story) error {
-	return s.answerConfigured("GenerateUpgradePlan", func(e *extension, hook runtimecatalog.GroupVersionHook, name string, requests []runtime.Object) error {
-		for _, content := range requests {
-			request, ok := content.(*runtimehooksv1.GenerateUpgradePlanRequest)
-			if !ok {
-				return fmt.Errorf("its request is a %T", content)
-			}
-			asked, err := upgradeOf(request)
-			if err != nil {
-				return err
-			}
-			answer, err := e.success(hook, name, request)
-			if err != nil {
-				return err
-			}
-			response, ok := answer.(*runtimehooksv1.GenerateUpgradePlanResponse)
-			if !ok {
-				return fmt.Errorf("its answer is a %T", answer)
-			}
-			e.check("upgrade-plan", asked.check(response))
+	found := findings{}
+	err := s.answerConfigured("GenerateUpgradePlan", func(h handler, content runtime.Object) error {
+		request, ok := content.(*runtimehooksv1.GenerateUpgradePlanRequest)
+		if !ok {
+			return fmt.Errorf("its request is a %T", content)
 		}
+		asked, err := upgradeOf(request)
+		if err != nil {
+			return err
+		}
+		answer, err := h.success(request)
+		if err != nil {
+			return err
+		}
+		response, ok := answer.(*runtimehooksv1.GenerateUpgradePlanResponse)
+		if !ok {
+			return fmt.Errorf("its answer is a %T", answer)
+		}
+		found.add("upgrade-plan", asked.check(response))
 		return nil
 	})
+	return s.record(found, err)
 }
 
 // upgrade is what a plan is about.
