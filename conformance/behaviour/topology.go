@@ -4,12 +4,12 @@
 package behaviour
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -27,6 +27,16 @@ const (
 )
 
 var errNoHandler = errors.New("no handler answers it")
+
+// refusal is an answer with the status Failure.
+type refusal struct{ message string }
+
+func (r refusal) Error() string { return "it answers with the status Failure: " + r.message }
+
+func refused(err error) bool {
+	_, is := errors.AsType[refusal](err)
+	return is
+}
 
 // handler is one that answers a hook.
 type handler struct {
@@ -115,10 +125,14 @@ func (h handler) success(request runtime.Object) (runtime.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	if response := statusOfAnswer(answer); response.GetStatus() != runtimehooksv1.ResponseStatusSuccess {
+	switch response := statusOfAnswer(answer); response.GetStatus() {
+	case runtimehooksv1.ResponseStatusSuccess:
+		return answer, nil
+	case runtimehooksv1.ResponseStatusFailure:
+		return nil, refusal{response.GetMessage()}
+	default:
 		return nil, fmt.Errorf("it answers with the status %q: %s", response.GetStatus(), response.GetMessage())
 	}
-	return answer, nil
 }
 
 func patchesOfExtension(s *story) error {
@@ -145,7 +159,7 @@ func patchesOfExtension(s *story) error {
 		deterministic, slow := h.checkRepeated(request, first)
 		found.add("patches-deterministic", deterministic)
 		found.add("patches-response-time", slow)
-		found.add("patches-input", errors.Join(h.checkKinds(foreign), h.checkVariables(request)))
+		found.add("patches-input", errors.Join(h.checkKinds(foreign), h.checkVariables(request, first)))
 		return nil
 	})
 	for _, name := range slices.Sorted(maps.Keys(patched)) {
@@ -205,26 +219,51 @@ func ofAnotherKind(request *runtimehooksv1.GeneratePatchesRequest) (*runtimehook
 
 // checkKinds asks for patches of templates of another kind. A failure is an answer, and so is to leave them alone.
 func (h handler) checkKinds(foreign *runtimehooksv1.GeneratePatchesRequest) error {
-	if found, err := h.patches(foreign); err == nil && len(found.given) > 0 {
+	found, err := h.patches(foreign)
+	if err != nil && !refused(err) {
+		return fmt.Errorf("for templates of the kind ConformanceTemplate of %s: %w", strange, err)
+	}
+	if len(found.given) > 0 {
 		return fmt.Errorf("templates of the kind ConformanceTemplate of %s get %s", strange, found)
 	}
 	return nil
 }
 
-// checkVariables asks for patches with variables of a wrong type. A failure is an answer.
-func (h handler) checkVariables(request *runtimehooksv1.GeneratePatchesRequest) error {
+// checkVariables leaves out each variable, and gives it a value of another type. A failure is an answer, and so are the
+// patches with the right value, or without one.
+func (h handler) checkVariables(request *runtimehooksv1.GeneratePatchesRequest, first patches) error {
+	var problems []error
 	for i, variable := range request.Variables {
 		if variable.Name == runtimehooksv1.BuiltinsName {
 			continue
 		}
+		without := request.DeepCopy()
+		without.Variables = slices.Delete(without.Variables, i, i+1)
+		absent, absentErr := h.patches(without)
+		if absentErr != nil && !refused(absentErr) {
+			problems = append(problems, fmt.Errorf("without the variable %s: %w", variable.Name, absentErr))
+		}
 		wrong := request.DeepCopy()
-		wrong.Variables[i].Value.Raw = []byte(`{"` + strange + `":[]}`)
+		wrong.Variables[i].Value.Raw = ofAnotherType(variable.Value.Raw)
 		found, err := h.patches(wrong)
-		if err == nil && strings.Contains(found.String(), strange) {
-			return fmt.Errorf("the value %s of the variable %s is in %s", wrong.Variables[i].Value.Raw, variable.Name, found)
+		switch {
+		case refused(err):
+		case err != nil:
+			problems = append(problems, fmt.Errorf("with the value %s of the variable %s: %w", wrong.Variables[i].Value.Raw, variable.Name, err))
+		case !found.same(first) && (absentErr != nil || !found.same(absent)):
+			problems = append(problems, fmt.Errorf("the value %s of the variable %s gets %s, and %s gets %s",
+				wrong.Variables[i].Value.Raw, variable.Name, found, variable.Value.Raw, first))
 		}
 	}
-	return nil
+	return errors.Join(problems...)
+}
+
+// ofAnotherType returns a value that is no object if the other one is an object or a list, and otherwise one.
+func ofAnotherType(value []byte) []byte {
+	if trimmed := bytes.TrimSpace(value); bytes.HasPrefix(trimmed, []byte("{")) || bytes.HasPrefix(trimmed, []byte("[")) {
+		return []byte(`"` + strange + `"`)
+	}
+	return []byte(`{"` + strange + `":[]}`)
 }
 
 func inPlacePatchesOfExtension(s *story) error {

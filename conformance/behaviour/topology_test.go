@@ -119,7 +119,14 @@ func patchMachines(request patchRequest, answer map[string]any, violates string,
 	_, text := size.(string)
 	_, object := labels.(map[string]any)
 	switch {
+	case violates == "patches-input, of an empty value" && sized && !text:
+		size = ""
 	case violates == "patches-input, of variables":
+	case violates == "patches-input, without a variable" && !sized, violates == "patches-input, in an error" && !text:
+		answer["status"] = "Broken"
+		return
+	case violates == "allowed, without what is wrong" && labelled && !object:
+		labelled = false
 	case sized && !text, labelled && !object:
 		refuse(answer)
 		return
@@ -175,7 +182,7 @@ func variant(operations []any, violates string, call int64) []any {
 var requests = map[string][]map[string]any{
 	"GeneratePatches": {{
 		"variables": []any{
-			map[string]any{"name": "size", "value": "large"},
+			map[string]any{"name": "size", "value": "large"}, map[string]any{"name": "labels", "value": map[string]any{"a": "b"}},
 			map[string]any{"name": "builtin", "value": map[string]any{}},
 		},
 		"items": []any{templateOf("1", "small", nil), templateOf("2", "large", map[string]any{"a": "b"})},
@@ -196,9 +203,9 @@ func TestEachAnswerToARequestFailsItsRuleOnly(t *testing.T) {
 	for _, violates := range []string{
 		"", "patches-deterministic", "patches-response-time",
 		"patches-needed", "patches-needed, that do not fit", "patches-needed, of another template",
-		"patches-input", "patches-input, of variables",
+		"patches-input", "patches-input, of variables", "patches-input, of an empty value", "patches-input, in an error", "patches-input, without a variable",
 		"upgrade-plan", "in-place-patches",
-		"allowed, in another order", "allowed, in other words", "allowed, at the end",
+		"allowed, in another order", "allowed, in other words", "allowed, at the end", "allowed, without what is wrong",
 	} {
 		t.Run(violates, func(t *testing.T) {
 			t.Parallel()
@@ -241,7 +248,7 @@ func TestProblemsOfALaterRequest(t *testing.T) {
 	}{
 		"nothing":                   {"", "", conformance.Passed, ""},
 		"a patch that is no patch":  {"", "rubbish", conformance.Failed, ""},
-		"a failure":                 {"", "refuse", conformance.Unfinished, "refused"},
+		"a failure":                 {"", "refuse", conformance.Unfinished, "the status Failure"},
 		"no answer":                 {"", "break", conformance.Unfinished, "the HTTP status 500"},
 		"another handler's failure": {otherHandler, "", conformance.Unfinished, `the handler "other-patches"`},
 		"a failure, and a finding":  {"patches-needed", "refuse", conformance.Failed, ""},
@@ -265,7 +272,7 @@ func TestProblemsOfALaterRequest(t *testing.T) {
 func TestFailuresOfALaterPlan(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(answersTo(t, g, servePatches(t, ""), withAnother("refuse", "GenerateUpgradePlan"))).To(ContainElement(And(
-		HaveField("Rule", "runtime-extension/upgrade-plan"), HaveField("Status", conformance.Unfinished), HaveField("Reason", ContainSubstring("refused")),
+		HaveField("Rule", "runtime-extension/upgrade-plan"), HaveField("Status", conformance.Unfinished), HaveField("Reason", ContainSubstring("the status Failure")),
 	)))
 }
 
