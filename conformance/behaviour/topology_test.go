@@ -48,7 +48,7 @@ func servePatches(t *testing.T, violates string) string {
 		case strings.HasSuffix(path, "/plan"):
 			planUpgrade(request, answer, violates)
 		default:
-			updateInPlace(answer, violates)
+			updateInPlace(request, answer, violates)
 		}
 		_ = json.NewEncoder(w).Encode(answer)
 	}))
@@ -71,6 +71,7 @@ func refuse(answer map[string]any) {
 type patchRequest struct {
 	Settings                     map[string]string
 	FromWorkersKubernetesVersion string
+	Current                      struct{ InfrastructureMachine any }
 	Variables                    []struct {
 		Name  string
 		Value any
@@ -101,10 +102,17 @@ func planUpgrade(request patchRequest, answer map[string]any, violates string) {
 	}
 }
 
-func updateInPlace(answer map[string]any, violates string) {
+func updateInPlace(request patchRequest, answer map[string]any, violates string) {
 	kind := "JSONPatch"
-	if violates == "in-place-patches" {
+	switch {
+	case violates == "in-place-patches":
 		kind = "JSONMergePatch"
+	case violates == "no patches in place":
+		answer["machinePatch"] = map[string]any{"patchType": "JSONPatch", "patch": []byte("[]")}
+		return
+	case violates == "strict" && request.Current.InfrastructureMachine == nil:
+		refuse(answer)
+		return
 	}
 	answer["machinePatch"] = map[string]any{"patchType": kind, "patch": []byte(`[{"op":"replace","path":"/spec/version","value":"v1.36.3"}]`)}
 }
@@ -230,12 +238,8 @@ func TestEachAnswerToARequestFailsItsRuleOnly(t *testing.T) {
 // Without a request, nothing is known about patches and plans.
 func TestRulesWithoutARequestAreNotRun(t *testing.T) {
 	g := NewWithT(t)
-	for _, result := range answersTo(t, g, servePatches(t, ""), nil) {
-		want := conformance.NotRun
-		if result.Rule == "runtime-extension/in-place-patches" {
-			want = conformance.Passed
-		}
-		g.Expect(result).To(HaveField("Status", want), result.Rule)
+	for _, result := range answersTo(t, g, servePatches(t, "no patches in place"), nil) {
+		g.Expect(result).To(HaveField("Status", conformance.NotRun), result.Rule)
 	}
 }
 
@@ -283,6 +287,29 @@ func withAnother(answer, hook string) map[string][]map[string]any {
 	all := maps.Clone(requests)
 	all[hook] = append(slices.Clone(all[hook]), other)
 	return all
+}
+
+func TestPatchesInPlace(t *testing.T) {
+	complete := map[string]any{"current": map[string]any{"infrastructureMachine": map[string]any{"kind": "DemoMachine"}}}
+	refused := map[string]any{"settings": map[string]any{"answer": "refuse"}}
+	for name, test := range map[string]struct {
+		extension string
+		requests  []map[string]any
+		want      conformance.Status
+	}{
+		"of the suite's own request":        {"", nil, conformance.Passed},
+		"that are none":                     {"no patches in place", []map[string]any{complete}, conformance.NotRun},
+		"of a strict extension":             {"strict", []map[string]any{complete}, conformance.Passed},
+		"of a strict extension, unasked":    {"strict", nil, conformance.NotRun},
+		"that a request does not get":       {"", []map[string]any{refused}, conformance.Unfinished},
+		"in the wrong format, once refused": {"in-place-patches", []map[string]any{refused}, conformance.Failed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			results := answersTo(t, g, servePatches(t, test.extension), map[string][]map[string]any{"CanUpdateMachine": test.requests})
+			g.Expect(results).To(ContainElement(And(HaveField("Rule", "runtime-extension/in-place-patches"), HaveField("Status", test.want))))
+		})
+	}
 }
 
 func answersTo(t *testing.T, g Gomega, url string, requests map[string][]map[string]any) []conformance.Result {
