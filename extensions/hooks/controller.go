@@ -215,7 +215,7 @@ func (w *worker) do(ctx context.Context, known *extensionv1.HookJob, cluster *cl
 	if err := errors.Join(runErr, w.note(ctx, known, cluster, outcome)); err != nil {
 		return reconcile.Result{}, err
 	}
-	if outcome.Done {
+	if outcome.Done || outcome.resting { // A change of the settings, the Cluster or the job wakes it.
 		return reconcile.Result{}, nil
 	}
 	if outcome.RetryAfter <= 0 {
