@@ -10,13 +10,11 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/blang/semver/v4"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	netutils "k8s.io/utils/net"
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
-	"sigs.k8s.io/cluster-api/util/version"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/controlplane/v1beta2"
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta2"
@@ -41,22 +39,6 @@ func (t *template) typed(into any) error {
 		return err
 	}
 	return json.Unmarshal(content, into)
-}
-
-// checkVersion refuses workers that are newer than their control plane.
-func (t *template) checkVersion(controlPlane *semver.Version) findings {
-	_, _, given := t.workers()
-	if given == "" {
-		return nil
-	}
-	parsed, err := semver.ParseTolerant(given)
-	if err != nil {
-		return findings{notAVersion(given)}
-	}
-	if controlPlane != nil && version.Compare(parsed, *controlPlane) > 0 {
-		return findings{fmt.Sprintf("the version is %s, but must be at most v%s, the version of the control plane", given, controlPlane)}
-	}
-	return nil
 }
 
 // checkPool applies the rules of FooMachinePools.

@@ -105,23 +105,22 @@ func userOf(holder runtimehooksv1.HolderReference) user {
 	}
 }
 
-// workers returns the class, the name in the topology, and the version of the workers that use the
-// template.
-func (t *template) workers() (class, name, version string) {
+// workers returns the class and the name in the topology of the workers that use the template.
+func (t *template) workers() (class, name string) {
 	switch {
 	case t.user == deployment && t.Builtin.MachineDeployment != nil:
-		return t.Builtin.MachineDeployment.Class, t.Builtin.MachineDeployment.TopologyName, t.Builtin.MachineDeployment.Version
+		return t.Builtin.MachineDeployment.Class, t.Builtin.MachineDeployment.TopologyName
 	case t.user == pool && t.Builtin.MachinePool != nil:
-		return t.Builtin.MachinePool.Class, t.Builtin.MachinePool.TopologyName, t.Builtin.MachinePool.Version
+		return t.Builtin.MachinePool.Class, t.Builtin.MachinePool.TopologyName
 	default:
-		return "", "", ""
+		return "", ""
 	}
 }
 
 // where returns the location of the user in a Cluster. It does not name objects, because Cluster
 // API may give them random names.
 func (t *template) where() string {
-	_, name, _ := t.workers()
+	_, name := t.workers()
 	switch t.user {
 	case controlPlane:
 		return "spec.topology.controlPlane"
@@ -137,7 +136,7 @@ func (t *template) where() string {
 // covered reports whether the variables are for the template: not for one of other workers, nor for
 // one of a version that is not known.
 func (t *template) covered() bool {
-	class, _, _ := t.workers()
+	class, _ := t.workers()
 	isWorker := t.user == deployment || t.user == pool
 	return (t.version == v1beta1 || t.version == v1beta2) && (!isWorker || class == workerClass)
 }

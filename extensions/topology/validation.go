@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/blang/semver/v4"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
@@ -72,12 +71,9 @@ type topology struct {
 
 func (t *topology) findings() findings {
 	wrong := t.checkNetwork()
-	controlPlaneVersion, problems := t.controlPlaneVersion()
-	wrong = append(wrong, problems...)
 	for i := range t.templates {
 		template := &t.templates[i]
 		own := t.checkInstanceType(template)
-		own = append(own, template.checkVersion(controlPlaneVersion)...)
 		own = append(own, template.checkPool()...)
 		own = append(own, template.checkControlPlane()...)
 		own = append(own, template.checkBootstrap()...)
@@ -101,28 +97,4 @@ func (t *topology) checkInstanceType(one *template) findings {
 		return nil
 	}
 	return findings{fmt.Sprintf("the instance type is %q, but must be one of %s (setting instanceTypes)", given, strings.Join(t.instanceTypes, ", "))}
-}
-
-// controlPlaneVersion returns the version that the control plane has or is upgraded to. It is nil
-// if the request does not specify it.
-func (t *topology) controlPlaneVersion() (*semver.Version, findings) {
-	var newest *semver.Version
-	var wrong findings
-	for i := range t.templates {
-		builtins := t.templates[i].Builtin.ControlPlane
-		if builtins == nil || builtins.Version == "" {
-			continue
-		}
-		parsed, err := semver.ParseTolerant(builtins.Version)
-		if err != nil {
-			wrong = append(wrong, "spec.topology.controlPlane: "+notAVersion(builtins.Version))
-		} else if newest == nil || parsed.GT(*newest) {
-			newest = &parsed
-		}
-	}
-	return newest, wrong
-}
-
-func notAVersion(given string) string {
-	return fmt.Sprintf("the version is %q, but must be a semantic version such as v1.36.3", given)
 }
