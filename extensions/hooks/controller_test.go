@@ -12,6 +12,7 @@ import (
 
 	. "github.com/onsi/gomega"
 	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/events"
@@ -32,7 +33,7 @@ import (
 // management returns a client of a management cluster with the objects.
 func management(g Gomega, objects ...client.Object) client.Client {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{extensionv1.AddToScheme, clusterv1.AddToScheme, runtimev1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, extensionv1.AddToScheme, clusterv1.AddToScheme, runtimev1.AddToScheme} {
 		g.Expect(add(scheme)).To(Succeed())
 	}
 	return fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&extensionv1.HookJob{}).WithObjects(objects...).Build()
@@ -325,8 +326,8 @@ func TestACallNeedsTheSettingsOfAnExtensionConfig(t *testing.T) {
 	ctx := context.Background()
 	given := map[string]string{"smokeChecks": "Enabled"}
 	live := management(g, registration("other", given), registration("foo", given), registration("plain", nil))
-	g.Expect(configOf(ctx, live, given)).To(Equal("foo"), "the first one")
-	g.Expect(configOf(ctx, live, map[string]string{})).To(Equal("plain"))
+	g.Expect(configOf(ctx, live, "team", given)).To(Equal("foo"), "the first one")
+	g.Expect(configOf(ctx, live, "team", map[string]string{})).To(Equal("plain"))
 
 	stored, asked := store{cached: live, client: live, clock: clock.RealClock{}}, upgradeOf(cluster)
 	asked.settings = map[string]string{"smokeChecks": "Enabled", "more": "x"}
@@ -335,6 +336,21 @@ func TestACallNeedsTheSettingsOfAnExtensionConfig(t *testing.T) {
 	jobs := &extensionv1.HookJobList{}
 	g.Expect(live.List(ctx, jobs)).To(Succeed())
 	g.Expect(jobs.Items).To(BeEmpty())
+}
+
+// The job of AfterControlPlaneInitialized is for settings that an ExtensionConfig may get later.
+func TestACallIsOfAnExtensionConfigThatSelectsItsNamespace(t *testing.T) {
+	g := NewWithT(t)
+	ctx := context.Background()
+	all, other, own := registration("b-all", nil), registration("a-other", nil), registration("c-own", nil)
+	all.Spec.NamespaceSelector = &metav1.LabelSelector{}
+	other.Spec.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"team": "green"}}
+	own.Spec.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"team": "blue"}}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team", Labels: map[string]string{"team": "blue"}}}
+	g.Expect(configOf(ctx, management(g, namespace, all, other, own), "team", nil)).To(Equal("b-all"))
+	g.Expect(configOf(ctx, management(g, namespace, other, own), "team", nil)).To(Equal("c-own"))
+	_, err := configOf(ctx, management(g, namespace, other), "team", nil)
+	g.Expect(err).To(MatchError(errUnregistered))
 }
 
 // Each ExtensionConfig may ask for something else, for example another bucket.

@@ -14,10 +14,12 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/utils/clock"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
@@ -86,7 +88,7 @@ type store struct {
 // outdated one, and updates the plan. It fails if no ExtensionConfig has the settings of the call,
 // because anybody may be the caller.
 func (s store) request(ctx context.Context, call call) (*extensionv1.HookJob, error) {
-	config, err := configOf(ctx, s.cached, call.settings)
+	config, err := configOf(ctx, s.cached, call.cluster.Namespace, call.settings)
 	if err != nil {
 		return nil, err
 	}
@@ -131,22 +133,46 @@ func (s store) update(ctx context.Context, requested, known *extensionv1.HookJob
 var errUnregistered = errors.New("no ExtensionConfig has the settings of this call; if they were just changed, the call will be repeated with the new ones")
 
 // +kubebuilder:rbac:groups=runtime.cluster.x-k8s.io,resources=extensionconfigs,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch
 
-// configOf returns the name of the ExtensionConfig that has the settings of a call, since the call
-// does not name it. If there are several, their jobs are the same, and it returns the first name.
-func configOf(ctx context.Context, from client.Reader, settings map[string]string) (string, error) {
+// configOf returns the name of the ExtensionConfig that selects the namespace of a call and has its
+// settings, since the call does not name it. If there are several, their jobs are the same, and it
+// returns the first name.
+func configOf(ctx context.Context, from client.Reader, namespace string, settings map[string]string) (string, error) {
 	var configs runtimev1.ExtensionConfigList
 	if err := from.List(ctx, &configs); err != nil {
 		return "", fmt.Errorf("listing ExtensionConfigs: %w", err)
 	}
 	var names []string
 	for i := range configs.Items {
-		if maps.Equal(configs.Items[i].Spec.Settings, settings) {
-			names = append(names, configs.Items[i].Name)
+		config := &configs.Items[i]
+		if !maps.Equal(config.Spec.Settings, settings) {
+			continue
+		}
+		selected, err := selects(ctx, from, config.Spec.NamespaceSelector, namespace)
+		if err != nil {
+			return "", fmt.Errorf("namespaceSelector of the ExtensionConfig %s: %w", config.Name, err)
+		}
+		if selected {
+			names = append(names, config.Name)
 		}
 	}
 	if len(names) == 0 {
 		return "", errUnregistered
 	}
 	return slices.Min(names), nil
+}
+
+// selects reports whether the selector of an ExtensionConfig selects a namespace. To Cluster API, no
+// selector means every namespace.
+func selects(ctx context.Context, from client.Reader, given *metav1.LabelSelector, namespace string) (bool, error) {
+	selector, err := metav1.LabelSelectorAsSelector(given)
+	if given == nil || err != nil || selector.Empty() {
+		return err == nil, err
+	}
+	object := &corev1.Namespace{}
+	if err := from.Get(ctx, client.ObjectKey{Name: namespace}, object); err != nil {
+		return false, err
+	}
+	return selector.Matches(labels.Set(object.Labels)), nil
 }
