@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/blang/semver/v4"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
@@ -85,6 +86,12 @@ type Outcome struct {
 // restBecause returns the outcome of a job that nobody asks for now.
 func restBecause(format string, arguments ...any) *Outcome {
 	return &Outcome{Message: "nothing is done: " + fmt.Sprintf(format, arguments...), resting: true}
+}
+
+// isResting reports whether a job did nothing when it was last looked at.
+func isResting(job *extensionv1.HookJob) bool {
+	condition := meta.FindStatusCondition(job.Status.Conditions, extensionv1.HookJobCompletedCondition)
+	return condition != nil && condition.Reason == extensionv1.HookJobRestingReason
 }
 
 // Task is a part of the work of a hook. Implementations must be safe for concurrent use for different
@@ -263,7 +270,7 @@ func actionFor(job *extensionv1.HookJob, cluster *clusterv1.Cluster) action {
 	if message, ok := Skips(cluster, spec.Hook); ok {
 		return action{note: &Outcome{Done: true, Message: message}}
 	}
-	if note := misplaced(spec.Hook, cluster); note != nil {
+	if note := misplaced(job, cluster); note != nil {
 		return action{note: note}
 	}
 	// If this step is still needed, the hook's next call brings the plan for the other
@@ -285,13 +292,16 @@ func sameVersion(one, other string) bool {
 	return err == nil && version.Compare(a, b, version.WithBuildTags()) == 0
 }
 
-// misplaced returns why nothing is done for a hook that is only for Clusters that are being
+// misplaced returns why nothing is done for a job whose hook is only for Clusters that are being
 // deleted, or only for others; nil if the hook is for this one.
-func misplaced(hook string, cluster *clusterv1.Cluster) *Outcome {
+func misplaced(job *extensionv1.HookJob, cluster *clusterv1.Cluster) *Outcome {
 	switch deleting := !cluster.DeletionTimestamp.IsZero(); {
-	case hook == BeforeClusterDelete && !deleting:
+	case job.Spec.Hook == BeforeClusterDelete && !deleting:
 		return restBecause("the Cluster is not being deleted")
-	case hook != BeforeClusterDelete && deleting:
+	case job.Spec.Hook != BeforeClusterDelete && deleting && isResting(job):
+		// Nobody asked for its work, so nobody is told that it ends.
+		return restBecause("the Cluster is being deleted")
+	case job.Spec.Hook != BeforeClusterDelete && deleting:
 		// An add-on would recreate what the deletion removes.
 		return &Outcome{Done: true, Message: "nothing is done: the Cluster is being deleted"}
 	default:

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"k8s.io/apimachinery/pkg/api/meta"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -94,7 +93,5 @@ func (c collector) Collect(metrics chan<- prometheus.Metric) {
 
 // blocks reports whether the hook of a job blocks its Cluster.
 func blocks(job *extensionv1.HookJob) bool {
-	condition := meta.FindStatusCondition(job.Status.Conditions, extensionv1.HookJobCompletedCondition)
-	resting := condition != nil && condition.Reason == extensionv1.HookJobRestingReason
-	return !job.IsCompleted() && !resting && job.Spec.Hook != AfterControlPlaneInitialized
+	return !job.IsCompleted() && !isResting(job) && job.Spec.Hook != AfterControlPlaneInitialized
 }

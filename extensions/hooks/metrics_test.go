@@ -77,6 +77,24 @@ func TestEventsAndMetrics(t *testing.T) {
 		`foo_hooks_completed_total{hook="BeforeControlPlaneUpgrade",result="Incomplete"} 1` + "\n")
 }
 
+// Every Cluster has such a job while the add-ons are off.
+func TestTheEndOfARestingJobIsNotReported(t *testing.T) {
+	g := NewWithT(t)
+	ctx := context.Background()
+	asked := upgradeOf(cluster.DeepCopy())
+	asked.cluster.Finalizers = []string{"test/held"}
+	job, recorder, registry := newJob(asked, "foo", time.Now()), events.NewFakeRecorder(10), prometheus.NewRegistry()
+	live := management(g, asked.cluster, job, registration("foo", nil))
+	worker := newWorker(live, live, Tasks{BeforeControlPlaneUpgrade: {&script{}}})
+	worker.recorder = recorder
+	registry.MustRegister(worker.ended)
+	reconcileJob(g, worker, job)
+	g.Expect(live.Delete(ctx, asked.cluster)).To(Succeed())
+	reconcileJob(g, worker, job)
+	g.Expect(recorder.Events).To(BeEmpty())
+	g.Expect(testutil.GatherAndCount(registry)).To(BeZero())
+}
+
 // An API server refuses an event with a longer note.
 func TestEventsAreShortEnough(t *testing.T) {
 	g := NewWithT(t)
