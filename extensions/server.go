@@ -95,21 +95,12 @@ func Register(mgr ctrl.Manager, handlers Handlers) error {
 }
 
 func (h Handlers) list() []runtimeserver.ExtensionHandler {
-	return []runtimeserver.ExtensionHandler{
-		{Hook: runtimehooksv1.BeforeClusterCreate, Name: "before-cluster-create", HandlerFunc: h.Lifecycle.BeforeClusterCreate},
-		{Hook: runtimehooksv1.AfterControlPlaneInitialized, Name: "after-control-plane-initialized", HandlerFunc: h.Lifecycle.AfterControlPlaneInitialized},
-		{Hook: runtimehooksv1.BeforeClusterUpgrade, Name: "before-cluster-upgrade", HandlerFunc: h.Lifecycle.BeforeClusterUpgrade},
-		{Hook: runtimehooksv1.BeforeControlPlaneUpgrade, Name: "before-control-plane-upgrade", HandlerFunc: h.Lifecycle.BeforeControlPlaneUpgrade},
-		{Hook: runtimehooksv1.AfterControlPlaneUpgrade, Name: "after-control-plane-upgrade", HandlerFunc: h.Lifecycle.AfterControlPlaneUpgrade},
-		{Hook: runtimehooksv1.BeforeWorkersUpgrade, Name: "before-workers-upgrade", HandlerFunc: h.Lifecycle.BeforeWorkersUpgrade},
-		{Hook: runtimehooksv1.AfterWorkersUpgrade, Name: "after-workers-upgrade", HandlerFunc: h.Lifecycle.AfterWorkersUpgrade},
-		{Hook: runtimehooksv1.AfterClusterUpgrade, Name: "after-cluster-upgrade", HandlerFunc: h.Lifecycle.AfterClusterUpgrade},
-		{Hook: runtimehooksv1.BeforeClusterDelete, Name: "before-cluster-delete", HandlerFunc: h.Lifecycle.BeforeClusterDelete},
-		{Hook: runtimehooksv1.GeneratePatches, Name: "generate-patches", HandlerFunc: h.Patches.GeneratePatches},
-		{Hook: runtimehooksv1.ValidateTopology, Name: "validate-topology", HandlerFunc: h.Validation.ValidateTopology},
-		{Hook: runtimehooksv1.DiscoverVariables, Name: "discover-variables", HandlerFunc: h.Variables.DiscoverVariables},
-		{Hook: runtimehooksv1.GenerateUpgradePlan, Name: "generate-upgrade-plan", HandlerFunc: h.Planner.GenerateUpgradePlan},
-	}
+	return append(h.Lifecycle.Handlers(),
+		runtimeserver.ExtensionHandler{Hook: runtimehooksv1.GeneratePatches, Name: "generate-patches", HandlerFunc: h.Patches.GeneratePatches},
+		runtimeserver.ExtensionHandler{Hook: runtimehooksv1.ValidateTopology, Name: "validate-topology", HandlerFunc: h.Validation.ValidateTopology},
+		runtimeserver.ExtensionHandler{Hook: runtimehooksv1.DiscoverVariables, Name: "discover-variables", HandlerFunc: h.Variables.DiscoverVariables},
+		runtimeserver.ExtensionHandler{Hook: runtimehooksv1.GenerateUpgradePlan, Name: "generate-upgrade-plan", HandlerFunc: h.Planner.GenerateUpgradePlan},
+	)
 }
 
 // clientAuthorities is the path of a file with the CAs that sign the certificates of callers.

@@ -8,40 +8,52 @@ import (
 
 	"k8s.io/utils/clock"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	runtimecatalog "sigs.k8s.io/cluster-api/api/runtime/catalog"
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
+	runtimeserver "sigs.k8s.io/cluster-api/exp/runtime/server"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // Names of the lifecycle hooks, in the order in which they occur in the life of a Cluster.
 const (
-	BeforeClusterCreate          = "BeforeClusterCreate"
+	// BeforeClusterCreate blocks the creation of the topology's objects.
+	BeforeClusterCreate = "BeforeClusterCreate"
+	// AfterControlPlaneInitialized blocks nothing: its job is recorded and done later.
 	AfterControlPlaneInitialized = "AfterControlPlaneInitialized"
-	BeforeClusterUpgrade         = "BeforeClusterUpgrade"
-	BeforeControlPlaneUpgrade    = "BeforeControlPlaneUpgrade"
-	AfterControlPlaneUpgrade     = "AfterControlPlaneUpgrade"
-	BeforeWorkersUpgrade         = "BeforeWorkersUpgrade"
-	AfterWorkersUpgrade          = "AfterWorkersUpgrade"
-	AfterClusterUpgrade          = "AfterClusterUpgrade"
-	BeforeClusterDelete          = "BeforeClusterDelete"
+	// BeforeClusterUpgrade blocks the whole upgrade. It is called once for each upgrade.
+	BeforeClusterUpgrade = "BeforeClusterUpgrade"
+	// BeforeControlPlaneUpgrade blocks one step of the control plane.
+	BeforeControlPlaneUpgrade = "BeforeControlPlaneUpgrade"
+	// AfterControlPlaneUpgrade blocks what follows one step of the control plane.
+	AfterControlPlaneUpgrade = "AfterControlPlaneUpgrade"
+	// BeforeWorkersUpgrade blocks one step of the workers.
+	BeforeWorkersUpgrade = "BeforeWorkersUpgrade"
+	// AfterWorkersUpgrade blocks what follows one step of the workers.
+	AfterWorkersUpgrade = "AfterWorkersUpgrade"
+	// AfterClusterUpgrade blocks the next upgrade.
+	AfterClusterUpgrade = "AfterClusterUpgrade"
+	// BeforeClusterDelete blocks the deletion of the Cluster's objects.
+	BeforeClusterDelete = "BeforeClusterDelete"
 )
 
 // Names returns the names of all lifecycle hooks, in the order in which they occur in the life of a
 // Cluster.
 func Names() []string {
-	return []string{
-		BeforeClusterCreate, AfterControlPlaneInitialized, BeforeClusterUpgrade, BeforeControlPlaneUpgrade,
-		AfterControlPlaneUpgrade, BeforeWorkersUpgrade, AfterWorkersUpgrade, AfterClusterUpgrade, BeforeClusterDelete,
+	handlers := Hooks{}.Handlers()
+	names := make([]string, 0, len(handlers))
+	for _, handler := range handlers {
+		names = append(names, runtimecatalog.HookName(handler.Hook))
 	}
+	return names
 }
 
-// Hooks holds the handlers of the lifecycle hooks, in the form that Cluster API's extension server
-// expects.
+// Hooks answers the lifecycle hooks.
 type Hooks struct {
 	jobs  store
 	tasks Tasks
 }
 
-// New returns the handlers. They read from the cache, so that repeated calls cost no requests, and
+// New returns the answers. They read from the cache, so that repeated calls cost no requests, and
 // write with the client. A hook without tasks does nothing.
 func New(cached client.Reader, writer client.Client, tasks Tasks) Hooks {
 	return Hooks{jobs: store{cached: cached, client: writer, clock: clock.RealClock{}}, tasks: tasks}
@@ -56,62 +68,38 @@ type call struct {
 	settings map[string]string
 }
 
-// BeforeClusterCreate blocks the creation of the topology's objects.
-func (h Hooks) BeforeClusterCreate(ctx context.Context, request *runtimehooksv1.BeforeClusterCreateRequest, response *runtimehooksv1.BeforeClusterCreateResponse) {
-	h.answer(ctx, call{cluster: &request.Cluster, hook: BeforeClusterCreate, settings: request.Settings}, response)
+// Handlers returns the handlers of the lifecycle hooks for Cluster API's extension server.
+func (h Hooks) Handlers() []runtimeserver.ExtensionHandler {
+	return []runtimeserver.ExtensionHandler{
+		handlerOf(h, "before-cluster-create", runtimehooksv1.BeforeClusterCreate, func(r *runtimehooksv1.BeforeClusterCreateRequest) call { return call{cluster: &r.Cluster} }),
+		handlerOf(h, "after-control-plane-initialized", runtimehooksv1.AfterControlPlaneInitialized, func(r *runtimehooksv1.AfterControlPlaneInitializedRequest) call { return call{cluster: &r.Cluster} }),
+		handlerOf(h, "before-cluster-upgrade", runtimehooksv1.BeforeClusterUpgrade, func(r *runtimehooksv1.BeforeClusterUpgradeRequest) call {
+			return call{cluster: &r.Cluster, from: r.FromKubernetesVersion, to: r.ToKubernetesVersion, steps: r.ControlPlaneUpgrades}
+		}),
+		handlerOf(h, "before-control-plane-upgrade", runtimehooksv1.BeforeControlPlaneUpgrade, func(r *runtimehooksv1.BeforeControlPlaneUpgradeRequest) call {
+			return call{cluster: &r.Cluster, from: r.FromKubernetesVersion, to: r.ToKubernetesVersion, steps: r.ControlPlaneUpgrades}
+		}),
+		handlerOf(h, "after-control-plane-upgrade", runtimehooksv1.AfterControlPlaneUpgrade, func(r *runtimehooksv1.AfterControlPlaneUpgradeRequest) call {
+			return call{cluster: &r.Cluster, to: r.KubernetesVersion, steps: r.ControlPlaneUpgrades}
+		}),
+		handlerOf(h, "before-workers-upgrade", runtimehooksv1.BeforeWorkersUpgrade, func(r *runtimehooksv1.BeforeWorkersUpgradeRequest) call {
+			return call{cluster: &r.Cluster, from: r.FromKubernetesVersion, to: r.ToKubernetesVersion, steps: r.WorkersUpgrades}
+		}),
+		handlerOf(h, "after-workers-upgrade", runtimehooksv1.AfterWorkersUpgrade, func(r *runtimehooksv1.AfterWorkersUpgradeRequest) call {
+			return call{cluster: &r.Cluster, to: r.KubernetesVersion, steps: r.WorkersUpgrades}
+		}),
+		handlerOf(h, "after-cluster-upgrade", runtimehooksv1.AfterClusterUpgrade, func(r *runtimehooksv1.AfterClusterUpgradeRequest) call {
+			return call{cluster: &r.Cluster, to: r.KubernetesVersion}
+		}),
+		handlerOf(h, "before-cluster-delete", runtimehooksv1.BeforeClusterDelete, func(r *runtimehooksv1.BeforeClusterDeleteRequest) call { return call{cluster: &r.Cluster} }),
+	}
 }
 
-// AfterControlPlaneInitialized blocks nothing: its job is recorded and done later.
-func (h Hooks) AfterControlPlaneInitialized(ctx context.Context, request *runtimehooksv1.AfterControlPlaneInitializedRequest, response *runtimehooksv1.AfterControlPlaneInitializedResponse) {
-	h.answer(ctx, call{cluster: &request.Cluster, hook: AfterControlPlaneInitialized, settings: request.Settings}, response)
-}
-
-// BeforeClusterUpgrade blocks the whole upgrade. It is called once for each upgrade.
-func (h Hooks) BeforeClusterUpgrade(ctx context.Context, request *runtimehooksv1.BeforeClusterUpgradeRequest, response *runtimehooksv1.BeforeClusterUpgradeResponse) {
-	h.answer(ctx, call{
-		cluster: &request.Cluster, hook: BeforeClusterUpgrade,
-		from: request.FromKubernetesVersion, to: request.ToKubernetesVersion, steps: request.ControlPlaneUpgrades, settings: request.Settings,
-	}, response)
-}
-
-// BeforeControlPlaneUpgrade blocks one step of the control plane.
-func (h Hooks) BeforeControlPlaneUpgrade(ctx context.Context, request *runtimehooksv1.BeforeControlPlaneUpgradeRequest, response *runtimehooksv1.BeforeControlPlaneUpgradeResponse) {
-	h.answer(ctx, call{
-		cluster: &request.Cluster, hook: BeforeControlPlaneUpgrade,
-		from: request.FromKubernetesVersion, to: request.ToKubernetesVersion, steps: request.ControlPlaneUpgrades, settings: request.Settings,
-	}, response)
-}
-
-// AfterControlPlaneUpgrade blocks what follows one step of the control plane.
-func (h Hooks) AfterControlPlaneUpgrade(ctx context.Context, request *runtimehooksv1.AfterControlPlaneUpgradeRequest, response *runtimehooksv1.AfterControlPlaneUpgradeResponse) {
-	h.answer(ctx, call{
-		cluster: &request.Cluster, hook: AfterControlPlaneUpgrade,
-		to: request.KubernetesVersion, steps: request.ControlPlaneUpgrades, settings: request.Settings,
-	}, response)
-}
-
-// BeforeWorkersUpgrade blocks one step of the workers.
-func (h Hooks) BeforeWorkersUpgrade(ctx context.Context, request *runtimehooksv1.BeforeWorkersUpgradeRequest, response *runtimehooksv1.BeforeWorkersUpgradeResponse) {
-	h.answer(ctx, call{
-		cluster: &request.Cluster, hook: BeforeWorkersUpgrade,
-		from: request.FromKubernetesVersion, to: request.ToKubernetesVersion, steps: request.WorkersUpgrades, settings: request.Settings,
-	}, response)
-}
-
-// AfterWorkersUpgrade blocks what follows one step of the workers.
-func (h Hooks) AfterWorkersUpgrade(ctx context.Context, request *runtimehooksv1.AfterWorkersUpgradeRequest, response *runtimehooksv1.AfterWorkersUpgradeResponse) {
-	h.answer(ctx, call{
-		cluster: &request.Cluster, hook: AfterWorkersUpgrade,
-		to: request.KubernetesVersion, steps: request.WorkersUpgrades, settings: request.Settings,
-	}, response)
-}
-
-// AfterClusterUpgrade blocks the next upgrade.
-func (h Hooks) AfterClusterUpgrade(ctx context.Context, request *runtimehooksv1.AfterClusterUpgradeRequest, response *runtimehooksv1.AfterClusterUpgradeResponse) {
-	h.answer(ctx, call{cluster: &request.Cluster, hook: AfterClusterUpgrade, to: request.KubernetesVersion, settings: request.Settings}, response)
-}
-
-// BeforeClusterDelete blocks the deletion of the Cluster's objects.
-func (h Hooks) BeforeClusterDelete(ctx context.Context, request *runtimehooksv1.BeforeClusterDeleteRequest, response *runtimehooksv1.BeforeClusterDeleteResponse) {
-	h.answer(ctx, call{cluster: &request.Cluster, hook: BeforeClusterDelete, settings: request.Settings}, response)
+// handlerOf returns the handler of a hook whose requests are read by a function.
+func handlerOf[Q runtimehooksv1.RequestObject, R runtimehooksv1.ResponseObject](h Hooks, name string, hook func(Q, R), read func(Q) call) runtimeserver.ExtensionHandler {
+	return runtimeserver.ExtensionHandler{Hook: hook, Name: name, HandlerFunc: func(ctx context.Context, request Q, response R) {
+		call := read(request)
+		call.hook, call.settings = runtimecatalog.HookName(hook), request.GetSettings()
+		h.answer(ctx, call, response)
+	}}
 }

@@ -28,6 +28,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
 	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
+	runtimeserver "sigs.k8s.io/cluster-api/exp/runtime/server"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
@@ -55,7 +56,7 @@ type extension struct {
 	*WithT
 	ctx       context.Context
 	client    client.Client
-	handlers  hooks.Hooks
+	handlers  []runtimeserver.ExtensionHandler
 	namespace string
 }
 
@@ -87,7 +88,7 @@ func start(t *testing.T) *extension {
 		g.Eventually(stopped).Should(Receive(BeNil()))
 		g.Expect(environment.Stop()).To(Succeed())
 	})
-	e := &extension{WithT: g, ctx: ctx, client: environment.Client, handlers: hooks.New(mgr.GetCache(), mgr.GetClient(), tasks)}
+	e := &extension{WithT: g, ctx: ctx, client: environment.Client, handlers: hooks.New(mgr.GetCache(), mgr.GetClient(), tasks).Handlers()}
 	e.namespace, err = environment.CreateNamespace(ctx, "deletion")
 	g.Expect(err).NotTo(HaveOccurred())
 	e.create(
@@ -124,9 +125,12 @@ func (e *extension) deleted(name string) *clusterv1.Cluster {
 // call calls the hook for a Cluster as Cluster API does, and returns what it waits for; "done: " and
 // how it ended if it waits for nothing.
 func (e *extension) call(cluster *clusterv1.Cluster) func() string {
+	index := slices.IndexFunc(e.handlers, func(handler runtimeserver.ExtensionHandler) bool { return handler.Name == "before-cluster-delete" })
+	handle, ok := e.handlers[index].HandlerFunc.(func(context.Context, *runtimehooksv1.BeforeClusterDeleteRequest, *runtimehooksv1.BeforeClusterDeleteResponse))
+	e.Expect(ok).To(BeTrue())
 	return func() string {
 		response := &runtimehooksv1.BeforeClusterDeleteResponse{}
-		e.handlers.BeforeClusterDelete(e.ctx, &runtimehooksv1.BeforeClusterDeleteRequest{
+		handle(e.ctx, &runtimehooksv1.BeforeClusterDeleteRequest{
 			CommonRequest: runtimehooksv1.CommonRequest{Settings: settings}, Cluster: *cluster,
 		}, response)
 		if response.Status == runtimehooksv1.ResponseStatusSuccess && response.RetryAfterSeconds == 0 {
