@@ -10,11 +10,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
-	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 	"k8s.io/client-go/rest"
@@ -154,31 +155,17 @@ func deprecatedAPIs(metrics io.Reader) ([]deprecatedAPI, error) {
 	if err != nil {
 		return nil, fmt.Errorf("metric %s: %w", deprecatedMetric, err)
 	}
+	samples, err := expfmt.ExtractSamples(&expfmt.DecodeOptions{}, slices.Collect(maps.Values(families))...)
+	if err != nil {
+		return nil, fmt.Errorf("metric %s: %w", deprecatedMetric, err)
+	}
 	var apis []deprecatedAPI
-	for _, metric := range families[deprecatedMetric].GetMetric() {
-		if value(metric) == 0 {
-			continue
+	for _, sample := range samples {
+		if label := sample.Metric; sample.Value != 0 {
+			apis = append(apis, deprecatedAPI{
+				group: string(label["group"]), version: string(label["version"]), resource: string(label["resource"]), removed: string(label["removed_release"]),
+			})
 		}
-		apis = append(apis, deprecatedAPI{
-			group: label(metric, "group"), version: label(metric, "version"), resource: label(metric, "resource"), removed: label(metric, "removed_release"),
-		})
 	}
 	return apis, nil
-}
-
-// value returns the value of a metric. Without its TYPE comment, a metric is untyped.
-func value(metric *dto.Metric) float64 {
-	if gauge := metric.GetGauge(); gauge != nil {
-		return gauge.GetValue()
-	}
-	return metric.GetUntyped().GetValue()
-}
-
-func label(metric *dto.Metric, name string) string {
-	for _, pair := range metric.GetLabel() {
-		if pair.GetName() == name {
-			return pair.GetValue()
-		}
-	}
-	return ""
 }
