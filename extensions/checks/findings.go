@@ -110,11 +110,11 @@ func staticPodsReady(seen observation, _ hooks.Job) []string {
 func staticPodsOf(seen observation, n node, wanted []string) []string {
 	var found []string
 	for _, component := range wanted {
-		pod, ok := seen.static[component+"-"+n.name]
+		ready, ok := seen.static[component+"-"+n.name]
 		switch {
 		case !ok:
 			found = append(found, fmt.Sprintf("%s does not run on Node %s", component, n.name))
-		case !pod.ready:
+		case !ready:
 			found = append(found, fmt.Sprintf("%s on Node %s is not ready", component, n.name))
 		}
 	}

@@ -25,10 +25,10 @@ func cp(name, version string) node {
 
 func worker(name, version string) node { return node{name: name, kubelet: version, ready: true} }
 
-func pods(names ...string) map[string]staticPod {
-	all := map[string]staticPod{}
+func pods(names ...string) map[string]bool {
+	all := map[string]bool{}
 	for _, name := range names {
-		all[name] = staticPod{ready: true}
+		all[name] = true
 	}
 	return all
 }
@@ -62,7 +62,7 @@ func TestChecks(t *testing.T) {
 			static: pods(append(kubeadmPods, "etcd-a", "kube-apiserver-b", "kube-controller-manager-b", "kube-scheduler-b")...)},
 			[]string{"etcd does not run on Node b"}},
 		"etcd is not ready": {staticPodsReady, observation{nodes: []node{cp("a", "")},
-			static: map[string]staticPod{"kube-apiserver-a": {true}, "kube-controller-manager-a": {true}, "kube-scheduler-a": {}, "etcd-a": {}}},
+			static: map[string]bool{"kube-apiserver-a": true, "kube-controller-manager-a": true, "kube-scheduler-a": false, "etcd-a": false}},
 			[]string{"kube-scheduler on Node a is not ready", "etcd on Node a is not ready"}},
 
 		"no DNS of kubeadm":   {check: dnsServed},

@@ -16,8 +16,8 @@ type observation struct {
 	failed []failedProbe
 	// nodes of the cluster.
 	nodes []node
-	// static holds the control plane's static pods by name.
-	static map[string]staticPod
+	// static holds whether the control plane's static pods are ready, by name.
+	static map[string]bool
 	// dns is the cluster's DNS service.
 	dns dns
 	// budgets are the disruption budgets that allow no disruption.
@@ -43,11 +43,6 @@ type node struct {
 	kubelet      string
 	ready        bool
 	controlPlane bool
-}
-
-// staticPod is a static pod of the control plane.
-type staticPod struct {
-	ready bool
 }
 
 // dns is the DNS service that kubeadm installs.

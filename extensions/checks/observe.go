@@ -125,11 +125,10 @@ func readStaticPods(ctx context.Context, from source, into *observation) error {
 	if err != nil {
 		return err
 	}
-	into.static = map[string]staticPod{}
+	into.static = map[string]bool{}
 	for i := range list.Items {
 		pod := &list.Items[i]
-		well := pod.Status.Phase == corev1.PodRunning && pod.DeletionTimestamp.IsZero() && ready(pod.Status.Conditions)
-		into.static[pod.Name] = staticPod{ready: well}
+		into.static[pod.Name] = pod.Status.Phase == corev1.PodRunning && pod.DeletionTimestamp.IsZero() && ready(pod.Status.Conditions)
 	}
 	return nil
 }
