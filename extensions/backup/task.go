@@ -28,12 +28,7 @@ func (t Task) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
 		return hooks.Outcome{Done: true, Message: "no volumes were backed up: the control plane was never initialized"}, nil
 	}
 	volumes := workloadjob.Supplied{Clusters: t.Clusters, Purpose: "volume-backup", Setting: "volumeBackupJob"}
-	result := volumes.Run(ctx, job, job.Settings.VolumeBackupJob)
-	if ctx.Err() != nil {
-		// The caller is stopping. That says nothing about the Job.
-		return hooks.Outcome{}, ctx.Err()
-	}
-	return outcome(result, job), nil
+	return outcome(volumes.Run(ctx, job, job.Settings.VolumeBackupJob), job), nil
 }
 
 // outcome decides whether the deletion may continue, and whether the clean-up may follow.

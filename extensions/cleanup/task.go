@@ -33,10 +33,6 @@ func (t Task) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
 	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	planned, refused, err := t.cleanUp(bounded, job.Key())
-	if ctx.Err() != nil {
-		// The caller is stopping. That says nothing about the cluster.
-		return hooks.Outcome{}, ctx.Err()
-	}
 	left := limit{given: given, left: job.Since.Add(given).Sub(job.Now)}
 	if err != nil {
 		return unreached(ctx, job, left, err), nil

@@ -330,13 +330,4 @@ var _ = Describe("The clean-up", func() {
 		Expect(outcome.Message).To(Equal("the workload cluster could not be cleaned up within 10m0s, and what it created in the cloud may be left over: connection refused"))
 		Expect(outcome.Report).To(HavePrefix("left over: unknown"))
 	})
-
-	It("says nothing of a cluster when it is stopped itself", func(ctx SpecContext) {
-		s := newStory(ctx, reachable)
-		ended, end := context.WithCancel(ctx)
-		end()
-		s.clock.SetTime(start.Add(time.Hour))
-		_, err := s.task.Run(ended, s.job(settings))
-		Expect(err).To(MatchError(context.Canceled))
-	})
 })

@@ -230,6 +230,18 @@ func TestATaskThatHasEndedForGoodIsNotRunAgain(t *testing.T) {
 	g.Expect(job.Status.Ended).To(BeEmpty())
 }
 
+// A task that ends because the extension stops says nothing about the cluster.
+func TestATaskThatIsInterruptedIsNotDone(t *testing.T) {
+	g := NewWithT(t)
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	task := &scripted{setting: "smokeChecks", outcome: Outcome{Done: true, Incomplete: true, Message: "the time is over"}}
+	job := Job{Hook: BeforeClusterDelete, Settings: Settings{given: map[string]string{"smokeChecks": enabled}}}
+	outcome, err := Tasks{BeforeClusterDelete: {task}}.run(ctx, job, nil)
+	g.Expect(err).To(MatchError(context.Canceled))
+	g.Expect(outcome).To(BeZero())
+}
+
 // repeating is a scripted task that runs again.
 type repeating struct{ scripted }
 

@@ -103,7 +103,7 @@ type Task interface {
 	// is done, also after a restart, and with other settings if these changed. So it must find
 	// what was done before instead of repeating it. An error is shown like the Message of a
 	// waiting job, so the same rules apply to it. Run is then retried after a backoff of at
-	// most 15 seconds.
+	// most 15 seconds. Once the context has ended, the outcome does not count.
 	Run(ctx context.Context, job Job) (Outcome, error)
 }
 
@@ -169,6 +169,9 @@ func look(ctx context.Context, task Task, job Job, ended []extensionv1.HookJobTa
 	outcome, since, known := endedAs(ended, task.Setting())
 	if _, repeated := task.(Repeated); !known || repeated {
 		outcome, err = task.Run(ctx, job)
+		if ctx.Err() != nil { // The extension stops. That says nothing about the cluster.
+			return Outcome{}, since, ctx.Err()
+		}
 	}
 	return outcome, since, err
 }

@@ -37,10 +37,6 @@ func (d deletion) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error)
 	came := d.take(ctx, job, snapshotjob.Name{
 		UID: job.Cluster.UID, Cluster: job.Key(), Version: "final", Occasion: "before-deletion",
 	})
-	if ctx.Err() != nil {
-		// The caller is stopping. That says nothing about the cluster.
-		return hooks.Outcome{}, ctx.Err()
-	}
 	outcome := outcomeOfDeletion(came, job)
 	outcome.Final = outcome.Done
 	return outcome, nil
