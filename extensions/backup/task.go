@@ -33,7 +33,7 @@ func (t Task) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
 
 // outcome decides whether the deletion may continue, and whether the clean-up may follow.
 func outcome(result workloadjob.Result, job hooks.Job) hooks.Outcome {
-	given, end := job.Settings.VolumeBackupTimeout, job.Since.Add(job.Settings.VolumeBackupTimeout)
+	given, left := job.Settings.VolumeBackupTimeout, job.Left(job.Settings.VolumeBackupTimeout)
 	text, report := result.Text, strings.Join(append([]string{"volume backup: " + result.Text}, result.Conditions...), "\n")
 	if result.State == workloadjob.Failed {
 		text += "; delete the Job there to run it again"
@@ -41,9 +41,9 @@ func outcome(result workloadjob.Result, job hooks.Job) hooks.Outcome {
 	switch {
 	case result.State == workloadjob.Complete:
 		return hooks.Outcome{Done: true, Message: "the volumes were backed up: " + text, Report: report, Final: true}
-	case job.Now.Before(end):
+	case left > 0:
 		return hooks.Outcome{
-			Message: fmt.Sprintf("waiting for the backup of the volumes: %s", text), Report: report, RetryAfter: min(lookAgain, end.Sub(job.Now)),
+			Message: fmt.Sprintf("waiting for the backup of the volumes: %s", text), Report: report, RetryAfter: min(lookAgain, left),
 		}
 	case job.Settings.VolumeBackupOnTimeout == hooks.Continue:
 		return hooks.Outcome{

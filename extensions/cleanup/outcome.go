@@ -25,30 +25,17 @@ const (
 	later = 5 * time.Second
 )
 
-// limit is how long the clean-up may still take.
-type limit struct {
-	// given is the total time. left is the remaining time, which may be negative.
-	given, left time.Duration
-}
-
-func (l limit) over() bool { return l.left <= 0 }
-
-// next bounds a wait by the remaining time, so that the end is not missed.
-func (l limit) next(wait time.Duration) time.Duration {
-	return min(wait, max(l.left, time.Millisecond))
-}
-
 // outcome returns the progress of the clean-up. refused holds the objects that could not be
 // deleted, with the reason.
-func (p plan) outcome(left limit, refused map[ref]string) hooks.Outcome {
+func (p plan) outcome(job hooks.Job, refused map[ref]string) hooks.Outcome {
 	if len(p.waits) == 0 && len(refused) == 0 {
 		return hooks.Outcome{Done: true, Message: p.finished(), Report: report(p.stays)}
 	}
-	remaining := p.remaining(refused)
-	if left.over() {
+	given, left, remaining := job.Settings.CleanUpTimeout, job.Left(job.Settings.CleanUpTimeout), p.remaining(refused)
+	if left <= 0 {
 		return hooks.Outcome{
 			Done: true, Incomplete: true,
-			Message: fmt.Sprintf("the clean-up did not finish within %s; these may be left over in the cloud: %s", left.given, hooks.Join(remaining, shown)),
+			Message: fmt.Sprintf("the clean-up did not finish within %s; these may be left over in the cloud: %s", given, hooks.Join(remaining, shown)),
 			Report:  report(prefixed("left over: ", remaining), p.stays),
 		}
 	}
@@ -58,7 +45,7 @@ func (p plan) outcome(left limit, refused map[ref]string) hooks.Outcome {
 	}
 	return hooks.Outcome{
 		Message: "cleaning up until these are gone: " + hooks.Join(remaining, shown),
-		Report:  report(prefixed("waiting: ", remaining), p.stays), RetryAfter: left.next(wait),
+		Report:  report(prefixed("waiting: ", remaining), p.stays), RetryAfter: min(wait, left),
 	}
 }
 

@@ -196,7 +196,9 @@ func TestOutcome(t *testing.T) {
 	found := empty().withService("lb", corev1.ServiceTypeLoadBalancer).withClaim("kept", retainVolume)
 	made := decide(found)
 	const stays = "PersistentVolume pv-kept of PersistentVolumeClaim a/kept is kept: its reclaim policy is Retain"
-	time10 := limit{given: 10 * time.Minute, left: time.Minute}
+	within := func(given, left time.Duration) hooks.Job {
+		return hooks.Job{Settings: hooks.Settings{CleanUpTimeout: given}, Since: time.Unix(0, 0), Now: time.Unix(0, 0).Add(given - left)}
+	}
 	many := empty()
 	for i := range 12 {
 		many.withService(fmt.Sprintf("lb-%02d", i), corev1.ServiceTypeLoadBalancer)
@@ -204,28 +206,28 @@ func TestOutcome(t *testing.T) {
 	manyMade := decide(many)
 	for name, test := range map[string]struct {
 		plan    plan
-		left    limit
+		job     hooks.Job
 		refused map[ref]string
 		want    hooks.Outcome
 	}{
 		"nothing":      {want: hooks.Outcome{Done: true, Message: "no load balancers or volumes of the cluster are left"}},
 		"what is kept": {plan: plan{stays: made.stays}, want: hooks.Outcome{Done: true, Message: "no load balancers or volumes of the cluster are left, but: " + stays, Report: stays}},
-		"just deleted": {plan: made, left: time10, want: hooks.Outcome{
+		"just deleted": {plan: made, job: within(10*time.Minute, time.Minute), want: hooks.Outcome{
 			Message: "cleaning up until these are gone: Service a/lb", Report: "waiting: Service a/lb\n" + stays, RetryAfter: soon,
 		}},
-		"others do their part": {plan: plan{waits: made.waits}, left: time10, want: hooks.Outcome{
+		"others do their part": {plan: plan{waits: made.waits}, job: within(10*time.Minute, time.Minute), want: hooks.Outcome{
 			Message: "cleaning up until these are gone: Service a/lb", Report: "waiting: Service a/lb", RetryAfter: later,
 		}},
-		"refused": {plan: made, left: time10, refused: map[ref]string{made.remove[0]: "no"}, want: hooks.Outcome{
+		"refused": {plan: made, job: within(10*time.Minute, time.Minute), refused: map[ref]string{made.remove[0]: "no"}, want: hooks.Outcome{
 			Message: "cleaning up until these are gone: Service a/lb (no)", Report: "waiting: Service a/lb (no)\n" + stays, RetryAfter: later,
 		}},
-		"the end is near": {plan: plan{waits: made.waits}, left: limit{left: 2 * time.Second}, want: hooks.Outcome{
+		"the end is near": {plan: plan{waits: made.waits}, job: within(time.Minute, 2*time.Second), want: hooks.Outcome{
 			Message: "cleaning up until these are gone: Service a/lb", Report: "waiting: Service a/lb", RetryAfter: 2 * time.Second,
 		}},
-		"the end": {plan: made, left: limit{given: 10 * time.Minute}, want: hooks.Outcome{
+		"the end": {plan: made, job: within(10*time.Minute, 0), want: hooks.Outcome{
 			Done: true, Incomplete: true, Message: "the clean-up did not finish within 10m0s; these may be left over in the cloud: Service a/lb", Report: "left over: Service a/lb\n" + stays,
 		}},
-		"many": {plan: plan{waits: manyMade.waits}, left: limit{given: time.Minute}, want: hooks.Outcome{
+		"many": {plan: plan{waits: manyMade.waits}, job: within(time.Minute, 0), want: hooks.Outcome{
 			Done: true, Incomplete: true,
 			Message: "the clean-up did not finish within 1m0s; these may be left over in the cloud: Service a/lb-00; Service a/lb-01; Service a/lb-02; " +
 				"Service a/lb-03; Service a/lb-04; Service a/lb-05; Service a/lb-06; Service a/lb-07; Service a/lb-08; Service a/lb-09; and 2 more",
@@ -233,7 +235,7 @@ func TestOutcome(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			NewWithT(t).Expect(test.plan.outcome(test.left, test.refused)).To(Equal(test.want))
+			NewWithT(t).Expect(test.plan.outcome(test.job, test.refused)).To(Equal(test.want))
 		})
 	}
 }

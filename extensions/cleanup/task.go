@@ -29,15 +29,13 @@ func (Task) Setting() string { return "cleanUp" }
 // Run deletes what must be deleted, and returns what it waits for. It is done once a look finds
 // nothing more, or once its time is over.
 func (t Task) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
-	given := job.Settings.CleanUpTimeout
 	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	planned, refused, err := t.cleanUp(bounded, job.Key())
-	left := limit{given: given, left: job.Since.Add(given).Sub(job.Now)}
 	if err != nil {
-		return unreached(ctx, job, left, err), nil
+		return unreached(ctx, job, err), nil
 	}
-	return planned.outcome(left, refused), nil
+	return planned.outcome(job, refused), nil
 }
 
 // cleanUp does what can be done now.
@@ -76,18 +74,19 @@ func remove(ctx context.Context, from client.Client, objects []ref) map[ref]stri
 }
 
 // unreached returns the outcome for a Cluster whose API server cannot be reached.
-func unreached(ctx context.Context, job hooks.Job, left limit, err error) hooks.Outcome {
+func unreached(ctx context.Context, job hooks.Job, err error) hooks.Outcome {
 	ctrl.LoggerFrom(ctx).Error(err, "Failed to find what a workload cluster has in the cloud")
 	reason := hooks.Cause(err)
 	if hooks.NeverInitialized(job.Cluster) {
 		return hooks.Outcome{Done: true, Message: "nothing was cleaned up: the control plane was never initialized"}
 	}
-	if left.over() {
+	given, left := job.Settings.CleanUpTimeout, job.Left(job.Settings.CleanUpTimeout)
+	if left <= 0 {
 		return hooks.Outcome{
 			Done: true, Incomplete: true,
-			Message: fmt.Sprintf("the workload cluster could not be cleaned up within %s, and what it created in the cloud may be left over: %s", left.given, reason),
+			Message: fmt.Sprintf("the workload cluster could not be cleaned up within %s, and what it created in the cloud may be left over: %s", given, reason),
 			Report:  "left over: unknown, because the workload API server cannot be queried; look in the cloud for load balancers and volumes of the cluster",
 		}
 	}
-	return hooks.Outcome{Message: "waiting for the workload API server before cleaning up: " + reason, RetryAfter: left.next(later)}
+	return hooks.Outcome{Message: "waiting for the workload API server before cleaning up: " + reason, RetryAfter: min(later, left)}
 }

@@ -53,6 +53,10 @@ type Job struct {
 // Key returns the name and namespace of the job's Cluster.
 func (j Job) Key() client.ObjectKey { return client.ObjectKeyFromObject(j.Cluster) }
 
+// Left returns how much is left of the time that was given for a task. It is not positive once the
+// time is over.
+func (j Job) Left(given time.Duration) time.Duration { return j.Since.Add(given).Sub(j.Now) }
+
 // Outcome is the progress of a job.
 type Outcome struct {
 	// Done means that nothing remains to be done. The hook then never blocks again.

@@ -45,14 +45,11 @@ func (d deletion) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error)
 // outcomeOfDeletion allows the deletion if there is a snapshot, if there cannot be one, or if the time is
 // over.
 func outcomeOfDeletion(came result, job hooks.Job) hooks.Outcome {
-	given := job.Settings.FinalSnapshotTimeout
-	end := job.Since.Add(given)
+	given, left := job.Settings.FinalSnapshotTimeout, job.Left(job.Settings.FinalSnapshotTimeout)
 	// The clock of the workload cluster may be ahead.
-	known := !came.started.IsZero() && !came.started.After(job.Now.Add(lastTry))
-	if last := came.started.Add(lastTry); known && last.After(end) {
-		end = last
+	if !came.started.IsZero() && !came.started.After(job.Now.Add(lastTry)) {
+		left = max(left, came.started.Add(lastTry).Sub(job.Now))
 	}
-	left := end.Sub(job.Now)
 	switch {
 	case came.problem == "":
 		return came.stored
