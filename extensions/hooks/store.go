@@ -28,7 +28,7 @@ import (
 	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/extension/v1alpha1"
 )
 
-// FieldOwner is the field manager of HookJobs.
+// FieldOwner is the field manager of HookJobs, and of Jobs and their Secrets in workload clusters.
 const FieldOwner = client.FieldOwner("foo-runtime-extension")
 
 // validity is how long the result of a job counts. Cluster API calls a hook again after its work

@@ -184,7 +184,7 @@ func createCredentials(ctx context.Context, workload client.Client, owner *batch
 		},
 		Data: credentials,
 	}
-	if err := workload.Create(ctx, secret, workloadjob.FieldOwner); err != nil && !apierrors.IsAlreadyExists(err) {
+	if err := workload.Create(ctx, secret, hooks.FieldOwner); err != nil && !apierrors.IsAlreadyExists(err) {
 		return err
 	}
 	return nil

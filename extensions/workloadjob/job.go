@@ -25,8 +25,6 @@ import (
 const (
 	// hookLabel marks Jobs that were created here. Its value is the name of the hook.
 	hookLabel = "foo.cluster.x-k8s.io/hook"
-	// FieldOwner is the field manager for writes to workload clusters.
-	FieldOwner = client.FieldOwner("foo-runtime-extension")
 	// life is how long a Job stays after it has ended, unless it asks for more. Nobody may be left to
 	// delete it, for example because its hook is skipped.
 	life = time.Hour
@@ -92,7 +90,7 @@ func Run(ctx context.Context, workload client.Client, wanted *batchv1.Job) Resul
 	err := workload.Get(ctx, client.ObjectKeyFromObject(wanted), found)
 	if apierrors.IsNotFound(err) {
 		found = wanted
-		err = workload.Create(ctx, found, FieldOwner)
+		err = workload.Create(ctx, found, hooks.FieldOwner)
 	}
 	if err != nil {
 		return unfinished("Job %s/%s cannot be created: %s", wanted.Namespace, wanted.Name, hooks.Message(err))
