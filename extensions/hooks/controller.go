@@ -57,9 +57,8 @@ type Options struct {
 	Tasks Tasks
 	// Gone is called for Clusters that are gone, so that nothing is kept for them.
 	Gone func(cluster client.ObjectKey)
-	// Controller holds the controller options. Its workers determine how many jobs are done
-	// concurrently. If it has no rate limiter, it gets one with a maximum backoff of 15
-	// seconds.
+	// Controller holds the controller options, except the rate limiter. Its workers determine how
+	// many jobs are done concurrently.
 	Controller controller.Options
 }
 
@@ -81,9 +80,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 		cached: mgr.GetCache(), live: mgr.GetAPIReader(), client: mgr.GetClient(), tasks: options.Tasks, clock: clock.RealClock{},
 		recorder: mgr.GetEventRecorder(string(FieldOwner)), ended: numbers,
 	}
-	if options.Controller.RateLimiter == nil {
-		options.Controller.RateLimiter = rateLimiter()
-	}
+	options.Controller.RateLimiter = rateLimiter()
 	err = ctrl.NewControllerManagedBy(mgr).
 		Named("hook-jobs").
 		For(&extensionv1.HookJob{}, builder.WithPredicates(jobChanged())).
