@@ -288,8 +288,23 @@ var _ = Describe("A management cluster with Pods", Ordered, Label("management", 
 		Expect(pods.refused(ctx)).To(BeEmpty(), "the roles of a release lack a permission")
 	}, NodeTimeout(3*clusterUp))
 
+	It("replaces its runtime extension while Cluster API calls it, and no call fails", func(ctx SpecContext) {
+		pods.kubectl(ctx, "apply", "--filename="+filepath.Join(bin, "release/runtime-extension-foo", nextRelease, "extensionconfig.yaml"))
+		one := &cluster{management: pods, key: client.ObjectKey{Namespace: namespace, Name: "patched"}, kubeconfig: filepath.Join(suiteDir, "patched.kubeconfig")}
+		manifest := filepath.Join(suiteDir, "patched.yaml")
+		Expect(os.WriteFile(manifest, []byte(ctl.releases().generate(ctx, pods, one.key, nextRelease, "topology-extension")), 0o600)).To(Succeed())
+		pods.kubectl(ctx, "apply", "--filename="+manifest)
+		one.available(ctx)
+
+		one.expectNoFailedCall(ctx, func() {
+			for range 3 {
+				pods.replaceExtension(ctx)
+			}
+		})
+	}, NodeTimeout(3*clusterUp))
+
 	It("deletes its workload clusters", func(ctx SpecContext) {
-		pods.kubectl(ctx, "--namespace="+namespace, "delete", "cluster", "first", "second", "third")
+		pods.kubectl(ctx, "--namespace="+namespace, "delete", "cluster", "first", "second", "third", "patched")
 		Expect(pods.instances(ctx)).To(HaveLen(2), "the machines of the management cluster")
 	}, NodeTimeout(2*clusterGone))
 })
