@@ -127,8 +127,8 @@ $(CONSOLE_TESTS)/node_modules: $(CONSOLE_TESTS)/package-lock.json
 	@hack/prerequisites.sh node:nodejs npm
 	@cd $(CONSOLE_TESTS) && npm ci --no-audit --no-fund --silent && touch node_modules
 
-# Packages with their own kube-apiserver run in parallel; with fewer garbage collections, they use a
-# quarter less CPU time. Packages with instances have the machine to themselves. Go does not notice
+# Packages with their own kube-apiserver run in parallel; with fewer garbage collections, it takes
+# less CPU time to start. Packages with instances have the machine to themselves. Go does not notice
 # changed programs and images, so its cached results are ignored.
 .PHONY: test-integration
 test-integration: export GOGC := 400

@@ -17,13 +17,13 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/conformance/internal/fields"
 )
 
-// patches are those of an answer, and what they make of the objects of its request.
+// patches holds the patches of an answer, and the objects of its request once they are patched.
 type patches struct {
-	// given are those that are not empty.
+	// given holds the patches that are not empty.
 	given []change
-	// objects are those of the request with the patches, by what changes call them.
+	// objects holds the patched objects by what changes name in their field of.
 	objects map[string][]byte
-	// unusable are patches that Cluster API cannot apply.
+	// unusable holds the patches that Cluster API cannot apply.
 	unusable []change
 	// problems says what is wrong with patches: they are unusable, or change nothing.
 	problems []error

@@ -87,8 +87,8 @@ func (s *story) answerConfigured(hook string, call func(h handler, request runti
 	})
 }
 
-// answer calls a function for each handler of a hook and each request. The first request, with the number 0, is the suite's
-// own, and the others are those of the configuration. An error does not keep it from the next one.
+// answer calls a function for each handler of a hook and each request. Request 0 is the suite's own; the
+// others are from the configuration. It goes on after an error.
 func (s *story) answer(hook string, call func(h handler, number int, request runtime.Object) error) error {
 	e, err := s.newExtension()
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/conformance"
 )
 
-// servePatches serves an extension that sets the size and the labels of machines to those of variables, plans an upgrade,
-// and updates machines in place. It obeys all rules but one.
+// servePatches serves an extension that takes the size and the labels of machines from variables, plans an upgrade, and
+// updates machines in place. It obeys all rules but one.
 func servePatches(t *testing.T, violates string) string {
 	t.Helper()
 	calls := atomic.Int64{}
