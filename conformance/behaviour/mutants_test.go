@@ -8,6 +8,7 @@ package behaviour
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -52,13 +53,32 @@ const patient = "none-endpoint"
 // waitsForEndpoint is the rule that only such infrastructure can meet.
 const waitsForEndpoint = "infrastructure-cluster/waits-for-endpoint"
 
-// startMutants starts a kube-apiserver with the kinds of the mutants.
-func startMutants(t *testing.T) *Environment {
+// started is the kube-apiserver that all tests share, once one of them needs it.
+var started *Environment
+
+// TestMain stops it.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if started != nil {
+		if err := started.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = max(code, 1)
+		}
+	}
+	os.Exit(code)
+}
+
+// withMutants returns a kube-apiserver with the kinds of the mutants. Each run of the suite has a
+// namespace of its own in it.
+func withMutants(t *testing.T) *Environment {
 	t.Helper()
+	if started != nil {
+		return started
+	}
 	g := NewWithT(t)
 	environment, err := Start(t.Context())
 	g.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(func() { g.Expect(environment.Stop()).To(Succeed()) })
+	started = environment
 	objects, err := decode([]byte(mutant.Policy))
 	g.Expect(err).NotTo(HaveOccurred())
 	for _, crd := range mutant.CRDs() {
@@ -203,36 +223,34 @@ func TestTheReadmeNamesWhatNothingChecks(t *testing.T) {
 }
 
 func TestTheObedientProviderPasses(t *testing.T) {
-	environment := startMutants(t)
-	t.Run("providers", func(t *testing.T) {
-		for role := range kindsOf("") {
-			for _, contract := range conformance.Versions {
-				t.Run(contract+" "+string(role), func(t *testing.T) {
-					t.Parallel()
-					g := NewWithT(t)
-					found := outcomes(t, environment, contract, string(role)+"/"+obedient)
-					g.Expect(found[conformance.Failed]).To(BeEmpty())
-					for _, rule := range rulesToBreak(t) {
-						if rule.Contract == string(role) && slices.Contains(rule.Versions, contract) && rule.ID != waitsForEndpoint {
-							g.Expect(found[conformance.Passed]).To(ContainElement(rule.ID))
-						}
+	environment := withMutants(t)
+	for role := range kindsOf("") {
+		for _, contract := range conformance.Versions {
+			t.Run(contract+" "+string(role), func(t *testing.T) {
+				t.Parallel()
+				g := NewWithT(t)
+				found := outcomes(t, environment, contract, string(role)+"/"+obedient)
+				g.Expect(found[conformance.Failed]).To(BeEmpty())
+				for _, rule := range rulesToBreak(t) {
+					if rule.Contract == string(role) && slices.Contains(rule.Versions, contract) && rule.ID != waitsForEndpoint {
+						g.Expect(found[conformance.Passed]).To(ContainElement(rule.ID))
 					}
-				})
-			}
+				}
+			})
 		}
-	})
+	}
 }
 
 func TestInfrastructureWithAnotherEndpointPasses(t *testing.T) {
 	g := NewWithT(t)
-	found := outcomes(t, startMutants(t), "v1beta2", string(InfraCluster)+"/"+patient)
+	found := outcomes(t, withMutants(t), "v1beta2", string(InfraCluster)+"/"+patient)
 	g.Expect(found[conformance.Failed]).To(BeEmpty())
 	g.Expect(found[conformance.Passed]).To(ContainElement(waitsForEndpoint))
 }
 
 func TestControlPlaneWithAVersionWithoutAPrefixPasses(t *testing.T) {
 	g := NewWithT(t)
-	found := outcomesWith(t, startMutants(t), "v1beta2", string(ControlPlane)+"/"+obedient, "1.36.3")
+	found := outcomesWith(t, withMutants(t), "v1beta2", string(ControlPlane)+"/"+obedient, "1.36.3")
 	g.Expect(found[conformance.Failed]).To(BeEmpty())
 	g.Expect(found[conformance.Passed]).To(ContainElements("control-plane/version", "control-plane/version-prefix", "control-plane/status-version"))
 }
@@ -249,7 +267,7 @@ func (f forgetful) Get(ctx context.Context, key client.ObjectKey, object client.
 }
 
 func TestAFailedReadDoesNotSayThatNothingHappened(t *testing.T) {
-	environment := startMutants(t)
+	environment := withMutants(t)
 	for _, name := range []string{"pause by annotation", "pause of a deletion"} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -279,7 +297,7 @@ func (c closed) Create(ctx context.Context, object client.Object, options ...cli
 }
 
 func TestAControlPlaneThatCannotBeCreatedBreaksNoRule(t *testing.T) {
-	environment := startMutants(t)
+	environment := withMutants(t)
 	g := NewWithT(t)
 	config := &Config{Kinds: kindsOf("control-plane/" + obedient), Contracts: []string{"v1beta2"}, Parallel: 1}
 	config.setDefaults()
@@ -296,26 +314,23 @@ func TestAControlPlaneThatCannotBeCreatedBreaksNoRule(t *testing.T) {
 }
 
 func TestEachMutantFailsItsRuleOnly(t *testing.T) {
-	environment := startMutants(t)
-	// The parent's cleanup stops the API server, so it must wait for the parallel tests.
-	t.Run("mutants", func(t *testing.T) {
-		for _, rule := range rulesToBreak(t) {
-			for _, contract := range rule.Versions {
-				newest := contract == rule.Versions[len(rule.Versions)-1]
-				if !newest && !matches(contractual, rule.ID) && os.Getenv(allMutants) == "" {
-					continue
-				}
-				t.Run(contract+" "+rule.ID, func(t *testing.T) {
-					t.Parallel()
-					g := NewWithT(t)
-					found := outcomes(t, environment, contract, rule.ID)
-					g.Expect(found[conformance.Failed]).To(Equal([]string{rule.ID}))
-					// What is never deleted says nothing about other deletions.
-					if !rule.Mandatory && !strings.HasSuffix(rule.ID, "/deletion") {
-						g.Expect(found[conformance.Unfinished]).To(BeEmpty(), "a recommendation must not end the run")
-					}
-				})
+	environment := withMutants(t)
+	for _, rule := range rulesToBreak(t) {
+		for _, contract := range rule.Versions {
+			newest := contract == rule.Versions[len(rule.Versions)-1]
+			if !newest && !matches(contractual, rule.ID) && os.Getenv(allMutants) == "" {
+				continue
 			}
+			t.Run(contract+" "+rule.ID, func(t *testing.T) {
+				t.Parallel()
+				g := NewWithT(t)
+				found := outcomes(t, environment, contract, rule.ID)
+				g.Expect(found[conformance.Failed]).To(Equal([]string{rule.ID}))
+				// What is never deleted says nothing about other deletions.
+				if !rule.Mandatory && !strings.HasSuffix(rule.ID, "/deletion") {
+					g.Expect(found[conformance.Unfinished]).To(BeEmpty(), "a recommendation must not end the run")
+				}
+			})
 		}
-	})
+	}
 }
