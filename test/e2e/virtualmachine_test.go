@@ -111,10 +111,12 @@ func (v *virtualMachine) host(ctx context.Context, program string, args ...strin
 	output(v.command(ctx, program, args...))
 }
 
-// try runs a shell command as root, and returns what it prints.
+// try runs a shell command as root, and returns what it prints. A machine that reboots may not close
+// the connection, so ssh gives it up when nothing answers for two minutes.
 func (v *virtualMachine) try(ctx context.Context, command string) (string, error) {
 	ssh := v.command(ctx, "ssh", "-i", v.file("key"), "-p", strconv.Itoa(int(v.port)), "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=no",
-		"-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR", "-o", "ConnectTimeout=30", "root@127.0.0.1", command)
+		"-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR", "-o", "ConnectTimeout=30",
+		"-o", "ServerAliveInterval=30", "-o", "ServerAliveCountMax=4", "root@127.0.0.1", command)
 	ssh.Cancel = func() error { return ssh.Process.Signal(syscall.SIGTERM) }
 	said, err := ssh.CombinedOutput()
 	return strings.TrimSpace(string(said)), err
