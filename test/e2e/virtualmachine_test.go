@@ -111,12 +111,10 @@ func (v *virtualMachine) host(ctx context.Context, program string, args ...strin
 	output(v.command(ctx, program, args...))
 }
 
-// try runs a shell command as root, and returns what it prints. A machine that reboots may not close
-// the connection, so ssh gives it up when nothing answers for two minutes.
+// try runs a shell command as root, and returns what it prints.
 func (v *virtualMachine) try(ctx context.Context, command string) (string, error) {
 	ssh := v.command(ctx, "ssh", "-i", v.file("key"), "-p", strconv.Itoa(int(v.port)), "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=no",
-		"-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR", "-o", "ConnectTimeout=30",
-		"-o", "ServerAliveInterval=30", "-o", "ServerAliveCountMax=4", "root@127.0.0.1", command)
+		"-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR", "-o", "ConnectTimeout=30", "root@127.0.0.1", command)
 	ssh.Cancel = func() error { return ssh.Process.Signal(syscall.SIGTERM) }
 	said, err := ssh.CombinedOutput()
 	return strings.TrimSpace(string(said)), err
@@ -151,13 +149,19 @@ func (v *virtualMachine) wait(ctx context.Context) {
 	}).WithTimeout(emulated).WithPolling(5*time.Second).Should(HavePrefix("running"), "its console is in %s", v.file("console.log"))
 }
 
-// reboot restarts the machine as its user would.
+// reboot restarts the machine as its user would. A connection may hang when the machine goes down,
+// and ssh does not notice for many minutes, so each gets two.
 func (v *virtualMachine) reboot(ctx context.Context) {
 	GinkgoHelper()
+	try := func(ctx context.Context, command string) (string, error) {
+		ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+		defer cancel()
+		return v.try(ctx, command)
+	}
 	const identity = "cat /proc/sys/kernel/random/boot_id"
 	before := v.run(ctx, identity)
-	_, _ = v.try(ctx, "systemctl reboot") // the connection may break before the answer
-	v.eventually(ctx, identity).ShouldNot(Or(BeEmpty(), Equal(before)))
+	_, _ = try(ctx, "systemctl reboot") // the connection may break before the answer
+	Eventually(ctx, try).WithArguments(identity).WithTimeout(emulated).WithPolling(5 * time.Second).ShouldNot(Or(BeEmpty(), Equal(before)))
 	v.wait(ctx)
 }
 
