@@ -359,7 +359,7 @@ CONTAINERD_BUILD = cd node/runtime && version=$$(go list -m -f '{{.Version}}' $(
 	"-s -w -X $(CONTAINERD)/version.Version=$${version\#v} -X $(CONTAINERD)/version.Package=$(CONTAINERD) -X $(CONTAINERD)/version.Revision="
 
 $(OUT)/runtime/containerd: $(wildcard $(foreach folder,runtime coredns flannel,node/$(folder)/*.mod node/$(folder)/*.go))
-	@echo 'building containerd, CoreDNS and flannel: the first time takes about two minutes on 2 cores'
+	@echo 'building containerd, CoreDNS and flannel: the first time takes 2 to 6 minutes on 2 cores'
 	@cd node/coredns && for file in *.mod; do version=$$(go list -modfile=$$file -m -f '{{.Version}}' github.com/coredns/coredns); \
 		$(GO_BUILD) -modfile=$$file -o $(@D)/coredns/$$version/coredns .; done
 	@cd node/flannel && $(GO_BUILD) -o $(@D)/flannel/$$(go list -m -f '{{.Version}}' github.com/flannel-io/flannel)/flanneld .

@@ -18,7 +18,7 @@ fi
 IFS=. read -r major minor _ <<<"${version#v}"
 package=k8s.io/component-base/version
 if [[ ! -e $output/kubernetes ]]; then
-  echo "building the node binaries of Kubernetes $version: the first time takes about 7 minutes on 2 cores"
+  echo "building the node binaries of Kubernetes $version: the first time takes 6 to 7 minutes on 2 cores"
 fi
 mkdir -p "$output"
 new=$(mktemp -d "$(dirname "$output")/.new-XXXXXX")
