@@ -127,18 +127,29 @@ $(CONSOLE_TESTS)/node_modules: $(CONSOLE_TESTS)/package-lock.json
 	@hack/prerequisites.sh node:nodejs npm
 	@cd $(CONSOLE_TESTS) && npm ci --no-audit --no-fund --silent && touch node_modules
 
-# Packages with their own kube-apiserver run in parallel; with fewer garbage collections, it takes
-# less CPU time to start. Packages with instances have the machine to themselves. Go does not notice
-# changed programs and images, so its cached results are ignored.
+# Go does not notice changed programs and images, so its cached results are ignored. With fewer
+# garbage collections, a kube-apiserver takes less CPU time to start.
+GO_TEST_INTEGRATION = $(GO_TEST) -count 1 -timeout 40m -tags
+
+# Tests on the host wait most of the time, so the others run beside them.
 .PHONY: test-integration
 test-integration: export GOGC := 400
-test-integration: programs images $(TOOLS)/nfpm $(TOOLS)/crane $(CONSOLE_TESTS)/node_modules ## Run the tests against a real kube-apiserver and real instances
+test-integration: programs $(TOOLS)/nfpm $(TOOLS)/crane $(CONSOLE_TESTS)/node_modules ## Run the tests against a real kube-apiserver and real instances
 	@hack/prerequisites.sh dpkg-deb:dpkg rpm systemd-analyze:systemd chromium
-	$(GO_TEST) -tags integration -count 1 -p 4 -timeout 40m $(INTEGRATION_PACKAGES)
-	cd bench && $(GO_TEST) -tags integration -count 1 -timeout 40m ./...
-	cd conformance && PATH=$(TOOLS):$$PATH $(GO_TEST) -tags integration -count 1 -parallel 10 -timeout 40m ./...
-	$(GO_TEST) -tags integration,host -count 1 -p 1 -timeout 40m $(HOST_PACKAGES)
-	cd node/agent && $(GO_TEST) -tags integration,host -count 1 -p 1 -timeout 40m ./...
+	@$(MAKE) --no-print-directory --jobs=3 test-apiserver test-suite test-host
+
+.PHONY: test-apiserver test-suite test-host
+test-apiserver:
+	$(GO_TEST_INTEGRATION) integration -p 3 $(INTEGRATION_PACKAGES)
+
+test-suite:
+	cd bench && $(GO_TEST_INTEGRATION) integration ./...
+	cd conformance && PATH=$(TOOLS):$$PATH $(GO_TEST_INTEGRATION) integration -parallel 10 ./...
+
+# One after the other: each counts the machine's processes, mounts and networks.
+test-host: images
+	$(GO_TEST_INTEGRATION) integration,host -p 1 $(HOST_PACKAGES)
+	cd node/agent && $(GO_TEST_INTEGRATION) integration,host -p 1 ./...
 
 E2E = cd test/e2e && $(BIN)/e2e.test -ginkgo.v -ginkgo.label-filter='$(LABELS)'
 
