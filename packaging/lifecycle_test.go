@@ -1,4 +1,4 @@
-//go:build integration
+//go:build integration && host
 
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
