@@ -149,8 +149,8 @@ func (v *virtualMachine) wait(ctx context.Context) {
 	}).WithTimeout(emulated).WithPolling(5*time.Second).Should(HavePrefix("running"), "its console is in %s", v.file("console.log"))
 }
 
-// reboot restarts the machine as its user would. A connection may hang when the machine goes down,
-// and ssh does not notice for many minutes, so each gets two.
+// reboot restarts the machine as its user would. Each connection gets two minutes: when the machine
+// goes down, one may hang, and ssh would not notice for many.
 func (v *virtualMachine) reboot(ctx context.Context) {
 	GinkgoHelper()
 	try := func(ctx context.Context, command string) (string, error) {
@@ -159,9 +159,8 @@ func (v *virtualMachine) reboot(ctx context.Context) {
 		return v.try(ctx, command)
 	}
 	const identity = "cat /proc/sys/kernel/random/boot_id"
-	before := v.run(ctx, identity)
-	_, _ = try(ctx, "systemctl reboot") // the connection may break before the answer
-	Eventually(ctx, try).WithArguments(identity).WithTimeout(emulated).WithPolling(5 * time.Second).ShouldNot(Or(BeEmpty(), Equal(before)))
+	reboot := fmt.Sprintf("[ $(%s) != %s ] || { systemctl reboot; exit 1; }", identity, v.run(ctx, identity))
+	Eventually(ctx, try).WithArguments(reboot).WithTimeout(emulated).WithPolling(5 * time.Second).Should(BeEmpty())
 	v.wait(ctx)
 }
 
