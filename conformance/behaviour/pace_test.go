@@ -19,7 +19,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/conformance/behaviour/internal/mutant"
 )
 
-// work reconciles new namespaces in the background, but only now and then.
+// work reconciles all namespaces except the old ones in the background, once per pace.
 func work(ctx context.Context, provider *mutant.Provider, old []corev1.Namespace, pace time.Duration) {
 	ticks := time.NewTicker(pace)
 	defer ticks.Stop()

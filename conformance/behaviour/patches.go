@@ -21,7 +21,7 @@ import (
 type patches struct {
 	// given holds the patches that are not empty.
 	given []change
-	// objects holds the patched objects by what changes name in their field of.
+	// objects holds the patched objects by the `of` of their changes.
 	objects map[string][]byte
 	// unusable holds the patches that Cluster API cannot apply.
 	unusable []change

@@ -88,7 +88,7 @@ func (s *story) answerConfigured(hook string, call func(h handler, request runti
 }
 
 // answer calls a function for each handler of a hook and each request. Request 0 is the suite's own; the
-// others are from the configuration. It goes on after an error.
+// others are from the configuration. If the function fails, it goes on with the next request.
 func (s *story) answer(hook string, call func(h handler, number int, request runtime.Object) error) error {
 	e, err := s.newExtension()
 	if err != nil {
