@@ -118,6 +118,7 @@ TAGGED = $(shell grep -rlE --include='*_test.go' '^//go:build .*$(1)' . | xargs 
 HOST_PACKAGES = $(filter-out ./node/%,$(call TAGGED,host))
 # Those that take longest come first, so that nothing waits for them in the end.
 LONG_PACKAGES := ./controllers/controlplane ./controllers/machinepool ./test/integration/tenancy ./test/integration/conformance
+BENCHMARKS = $(shell grep -rlE --include='*_test.go' '^func Benchmark' controllers extensions | xargs -r -n1 dirname | sort -u | sed 's,^,./,')
 INTEGRATION_PACKAGES = $(LONG_PACKAGES) $(filter-out ./node/% ./bench ./conformance/% $(HOST_PACKAGES) $(LONG_PACKAGES),$(call TAGGED,integration))
 
 # The web console is tested in a browser, by tests in JavaScript.
@@ -128,7 +129,7 @@ $(CONSOLE_TESTS)/node_modules: $(CONSOLE_TESTS)/package-lock.json
 	@cd $(CONSOLE_TESTS) && npm ci --no-audit --no-fund --silent && touch node_modules
 
 # Go does not notice changed programs and images, so its cached results are ignored.
-GO_TEST_INTEGRATION = $(GO_TEST) -count 1 -bench . -benchtime 1x -timeout 40m -tags
+GO_TEST_INTEGRATION = $(GO_TEST) -count 1 -timeout 40m -tags
 
 # Tests on the host wait most of the time, and the others use the CPU time that they leave.
 .PHONY: test-integration
@@ -139,14 +140,18 @@ test-integration: programs $(TOOLS)/nfpm $(TOOLS)/crane $(CONSOLE_TESTS)/node_mo
 
 # Only test-integration calls these: it builds what they need. With fewer garbage collections, a
 # kube-apiserver takes less CPU time to start.
+BESIDE = $(CURDIR)/hack/beside.sh
+BENCHMARK = $(BESIDE) $(GO_TEST) -run '^$$' -bench . -benchtime 1x
 .PHONY: test-host test-apiserver test-suite
 test-apiserver test-suite: export GOGC := 400
 test-apiserver:
-	hack/beside.sh $(GO_TEST_INTEGRATION) integration -p 3 $(INTEGRATION_PACKAGES)
+	$(BESIDE) $(GO_TEST_INTEGRATION) integration -p 3 $(INTEGRATION_PACKAGES)
 
 test-suite:
-	cd bench && ../hack/beside.sh $(GO_TEST_INTEGRATION) integration ./...
-	cd conformance && PATH=$(TOOLS):$$PATH ../hack/beside.sh $(GO_TEST_INTEGRATION) integration -parallel 4 ./...
+	$(BENCHMARK) $(BENCHMARKS)
+	cd conformance && $(BENCHMARK) ./lint
+	cd bench && $(BESIDE) $(GO_TEST_INTEGRATION) integration ./...
+	cd conformance && PATH=$(TOOLS):$$PATH $(BESIDE) $(GO_TEST_INTEGRATION) integration -parallel 4 ./...
 
 # One after the other: each counts the machine's processes, mounts and networks.
 test-host: images
