@@ -133,7 +133,7 @@ GO_TEST_INTEGRATION = $(GO_TEST) -count 1 -timeout 40m -tags
 
 # Tests on the host wait most of the time, and the others use the CPU time that they leave.
 .PHONY: test-integration
-test-integration: programs $(TOOLS)/nfpm $(TOOLS)/crane $(CONSOLE_TESTS)/node_modules ## Run the tests against a real kube-apiserver and real instances
+test-integration: programs images $(TOOLS)/nfpm $(TOOLS)/crane $(CONSOLE_TESTS)/node_modules ## Run the tests against a real kube-apiserver and real instances
 	@hack/prerequisites.sh dpkg-deb:dpkg rpm systemd-analyze:systemd chromium setsid:util-linux pkill:procps
 	@$(MAKE) --no-print-directory --jobs=3 test-host test-apiserver test-suite 2>&1 | tee $(BIN)/integration.log || { \
 		echo 'These tests failed; bin/integration.log says why:' >&2; grep -aE '^ *(--- |\[)?FAIL' $(BIN)/integration.log >&2; exit 1; }
@@ -154,7 +154,7 @@ test-suite:
 	cd conformance && PATH=$(TOOLS):$$PATH $(BESIDE) $(GO_TEST_INTEGRATION) integration -parallel 4 ./...
 
 # One after the other: each counts the machine's processes, mounts and networks.
-test-host: images
+test-host:
 	$(GO_TEST_INTEGRATION) integration,host -p 1 $(HOST_PACKAGES)
 	cd node/agent && $(GO_TEST_INTEGRATION) integration,host -p 1 ./...
 
