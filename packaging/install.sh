@@ -116,9 +116,17 @@ find_archive() {
 	archive=$1
 }
 
-# check_archive compares the archive's sum if the file with the release's sums is beside it.
+# check_archive compares the architecture in the archive's name with this host's, and the archive's sum
+# if the file with the release's sums is beside it.
 check_archive() {
 	[ -f "$archive" ] || fail "there is no archive $archive" 2
+	case ${archive##*/} in
+	*-linux-"$architecture".tar.gz) ;;
+	*-linux-amd64.tar.gz | *-linux-arm64.tar.gz)
+		other=${archive##*-linux-}
+		fail "the archive $archive is for ${other%.tar.gz}, and this host is $architecture: download the one for $architecture" 2
+		;;
+	esac
 	for sums in "$(dirname "$archive")/SHA256SUMS" "$(dirname "$archive")/../SHA256SUMS"; do
 		want=$(awk -v name="${archive##*/}" '{sub(/.*\//, "", $2)} $2 == name {print $1}' "$sums" 2>/dev/null) || continue
 		[ -z "$want" ] || [ "$(sha256sum <"$archive")" = "$want  -" ] ||
@@ -182,11 +190,32 @@ remove_folders() {
 	done
 }
 
+# check_release refuses what was unpacked if it is not a release of Foo, or does not run on this host.
+check_release() {
+	for part in VERSION foo foocloud foocloud.service install.sh nodes.sh unused.sh kubernetes system/etc completion man; do
+		[ -e "$new/$part" ] || refuse_release "the archive $archive is no release of Foo, since it lacks $part: name one"
+	done
+	for name in foo foocloud; do
+		"$new/$name" version >/dev/null 2>&1 ||
+			refuse_release "the program $name of the archive $archive does not run on this host: use the archive for $architecture"
+	done
+}
+
+# refuse_release MESSAGE ends with an error, and with what was installed before, if anything.
+refuse_release() {
+	rm -rf "$new"
+	if [ -n "$first" ]; then
+		rm "$lib/installed"
+		remove_folders
+	fi
+	fail "$1" 2
+}
+
 install_release() {
-	recorded=
+	recorded='' first=yes
 	if [ -e "$lib" ]; then
 		[ -f "$lib/installed" ] || fail "$lib exists, but $program did not create it: remove it, or choose another folder with --prefix" 2
-		recorded=$(cat "$lib/installed")
+		recorded=$(cat "$lib/installed") first=''
 	fi
 	trap 'fail "interrupted: repeat it, or remove what is there with --uninstall" 130' INT TERM
 	folder "$lib"
@@ -199,6 +228,7 @@ install_release() {
 		rm -rf "$new"
 		fail "cannot unpack $archive: solve that and repeat, or remove what is there with --uninstall"
 	fi
+	check_release
 	sed -i "s#/usr/lib/foo#$lib#g" "$new/foocloud.service"
 	"$new/nodes.sh" "$new" "$lib"
 	# Each file is replaced at once.

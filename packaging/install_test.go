@@ -124,7 +124,7 @@ func TestMachineThatLacksSomething(t *testing.T) {
 		"architecture": {func(t *testing.T, m machine) { m.program(t, "uname", fmt.Sprintf(uname, "Linux", "riscv64", "6.1.0")) },
 			[]string{"the architecture is riscv64: use a host with amd64"}},
 		"old kernel": {func(t *testing.T, m machine) {
-			m.program(t, "uname", fmt.Sprintf(uname, "Linux", "aarch64", "5.15.0-91-generic"))
+			m.program(t, "uname", fmt.Sprintf(uname, "Linux", "x86_64", "5.15.0-91-generic"))
 		},
 			[]string{"the kernel is Linux 5.15.0-91-generic: boot Linux 5.17 or newer"}},
 		"no overlayfs": {func(t *testing.T, m machine) { m.file(t, "proc/filesystems", "nodev\tproc\n") }, []string{"no overlayfs: boot one with"}},
@@ -184,7 +184,7 @@ func release(t *testing.T, version string) string {
 	unused, err := os.ReadFile("unused.sh")
 	g.Expect(err).NotTo(HaveOccurred())
 	for path, content := range map[string]string{
-		"VERSION": version + "\n", "foo": "foo " + version, "foocloud": "foocloud", "foocloud.service": string(unit), "nodes.sh": string(nodes), "unused.sh": string(unused),
+		"VERSION": version + "\n", "foo": script("foo " + version), "foocloud": script("foocloud"), "install.sh": "", "foocloud.service": string(unit), "nodes.sh": string(nodes), "unused.sh": string(unused),
 		"kubernetes/v1.36.3/kubernetes": "kubernetes", "systems/" + version + "/etc/passwd": "system",
 		"man/foo.1": "", "man/foocloud-serve.1": "",
 		"completion/foo.bash": "", "completion/foo.zsh": "", "completion/foo.fish": "",
@@ -206,6 +206,9 @@ func release(t *testing.T, version string) string {
 	write(t, filepath.Join(folder, "SHA256SUMS"), fmt.Sprintf("%x  packages/%s\n", sha256.Sum256(content), filepath.Base(archive)))
 	return archive
 }
+
+// script returns a program that says something.
+func script(says string) string { return "#!/bin/sh\necho " + says + "\n" }
 
 // tree returns the files and links below a folder with their contents, and the folders.
 func tree(g *WithT, root string) map[string]string {
@@ -253,7 +256,7 @@ func TestInstallUpgradeUninstall(t *testing.T) {
 	lib := filepath.Join(prefix, "lib/foo")
 	g.Expect(said).To(Equal("Installed Foo v0.1.0 in " + lib + ". Bring up a cluster with: sudo " + prefix + "/bin/foo quickstart\n"))
 	g.Expect(code).To(BeZero())
-	g.Expect(os.ReadFile(filepath.Join(prefix, "bin/foo"))).To(BeEquivalentTo("foo v0.1.0"))
+	g.Expect(os.ReadFile(filepath.Join(prefix, "bin/foo"))).To(BeEquivalentTo(script("foo v0.1.0")))
 	for link, target := range map[string]string{
 		"bin/foocloud":                             "foocloud",
 		"share/bash-completion/completions/foo":    "completion/foo.bash",
@@ -271,7 +274,7 @@ func TestInstallUpgradeUninstall(t *testing.T) {
 	said, code = m.install(t, "--prefix", prefix, release(t, "v0.2.0"))
 	g.Expect(said).To(HavePrefix("Installed Foo v0.2.0 "))
 	g.Expect(code).To(BeZero())
-	g.Expect(os.ReadFile(filepath.Join(prefix, "bin/foo"))).To(BeEquivalentTo("foo v0.2.0"))
+	g.Expect(os.ReadFile(filepath.Join(prefix, "bin/foo"))).To(BeEquivalentTo(script("foo v0.2.0")))
 	g.Expect(filepath.Join(lib, "system/etc/passwd")).To(BeAnExistingFile())
 
 	// Instances of this release have its files as a layer, and containers the same Kubernetes programs.
@@ -578,7 +581,7 @@ func TestInterruptedUpgrade(t *testing.T) {
 	said, code = m.install(t, "--prefix", prefix, release(t, "v0.2.0"))
 	g.Expect(code).To(Equal(1), said)
 	g.Expect(os.Readlink(filepath.Join(prefix, "lib/foo/system"))).To(Equal("systems/v0.1.0"))
-	g.Expect(os.ReadFile(filepath.Join(prefix, "bin/foo"))).To(BeEquivalentTo("foo v0.1.0"))
+	g.Expect(os.ReadFile(filepath.Join(prefix, "bin/foo"))).To(BeEquivalentTo(script("foo v0.1.0")))
 
 	m.program(t, "tar", `exec `+tar+` "$@"`)
 	said, code = m.install(t, "--prefix", prefix, release(t, "v0.2.0"))
