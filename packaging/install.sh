@@ -8,7 +8,7 @@ set -eu
 umask 022
 
 program=${0##*/}
-# Tests put another folder in the place of / for what is read from /proc, /sys and /lib/modules.
+# Tests put another folder in the place of / for what is read from /proc, /sys, /lib/modules and /var/lib.
 root=${FOO_ROOT:-}
 # MiB of free memory that a small cluster needs.
 memory=1024
@@ -257,6 +257,43 @@ reload() {
 	[ ! -d "$root/run/systemd/system" ] || systemctl daemon-reload
 }
 
+# stranded FOLDER succeeds if nothing else could delete the instances whose disks are there. After a
+# reboot, they do not run before someone starts the cloud.
+stranded() {
+	for other in /usr/lib/foo /usr/local/lib/foo; do
+		[ "$other" = "$real" ] || [ ! -e "$root$other/foocloud" ] || return 1
+	done
+	for instance in "$1"/instances/* "$1"/cloud/instances/*; do
+		[ -d "$instance" ] || continue
+		# The last layer is systems/ID in the installation that started the instance.
+		layers=$(cat "$instance/layers" 2>/dev/null) || layers=
+		other=${layers##*:}
+		other=${other%/systems/*}
+		[ "$other" != "$real" ] && [ -e "$other/foocloud" ] || return 0
+	done
+	return 1
+}
+
+# check_stopped refuses a removal that would leave stopped clusters with their disks and keys.
+check_stopped() {
+	for state in /var/lib/foo /var/lib/foo-quickstart /var/lib/foocloud; do
+		stranded "$root$state" || continue
+		remedy="foo quickstart delete --state-dir=$state"
+		case $state in
+		/var/lib/foo) remedy="foo start, and foo delete cluster NAME; or all of them with: $remedy" ;;
+		/var/lib/foocloud) remedy="foocloud destroy" ;;
+		esac
+		fail "clusters are stopped, and nothing else could delete their disks and keys in $state: delete them first with: $remedy" 2
+	done
+}
+
+# left lists what Foo has stored, which stays.
+left() {
+	for path in /var/lib/foo /var/lib/foo-quickstart /var/lib/foocloud /etc/default/foocloud; do
+		[ ! -e "$root$path" ] || printf ' %s' "$path"
+	done
+}
+
 uninstall() {
 	[ -f "$lib/installed" ] || fail "there is no Foo in $lib that $program installed: name its folder with --prefix" 2
 	real=$(cd "$lib" && pwd -P)
@@ -265,6 +302,7 @@ uninstall() {
 		fail "instances of a cloud use $lib: delete the clusters, and run: foocloud destroy" 2
 	[ -z "$(find "$root"/proc/[0-9]*/exe -lname "$real/*" 2>/dev/null)" ] ||
 		fail "programs of $lib are running: end them; the service ends with: systemctl disable --now foocloud" 2
+	check_stopped
 	lock
 	trap 'fail "interrupted: repeat it" 130' INT TERM
 	recorded=$(cat "$lib/installed")
@@ -282,7 +320,8 @@ uninstall() {
 	rm -rf "$lib"
 	remove_folders
 	reload
-	echo "Removed Foo from $lib."
+	stays=$(left)
+	echo "Removed Foo from $lib.${stays:+ These stay, unless you remove them:$stays}"
 }
 
 main() {
