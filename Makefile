@@ -316,7 +316,7 @@ archive: programs native $(ARCHIVE_TOOLS) $(TOOLS)/kubeadm-control-plane $(CERT_
 .PHONY: clean
 clean: ## Delete everything that was built; Go's module and build caches are kept
 	@! grep -qsF -e '$(CURDIR)/bin/systems/' -e /layers/0: $(FOO_ROOT)/proc/[0-9]*/mounts || \
-		{ echo 'instances of a cloud use bin: delete the clusters, and run: foocloud destroy' >&2; exit 1; }
+		{ echo 'instances of a cloud use bin: delete those of foo with: bin/foo delete cluster NAME, or: bin/foo quickstart delete --state-dir=/var/lib/foo; those of another cloud with: bin/foocloud destroy' >&2; exit 1; }
 	rm -rf bin out $(CONSOLE_TESTS)/node_modules
 
 ##@ Parts

@@ -299,9 +299,9 @@ uninstall() {
 	real=$(cd "$lib" && pwd -P)
 	# Each instance has its own mounts, whose layers have other names if it has a user namespace.
 	! grep -qsF -e "$real/systems/" -e /layers/0: "$root"/proc/[0-9]*/mounts ||
-		fail "instances of a cloud use $lib: delete the clusters, and run: foocloud destroy" 2
+		fail "instances of a cloud use $lib: delete those of foo with: foo delete cluster NAME, or: foo quickstart delete --state-dir=/var/lib/foo; for the service, delete its clusters, and run: systemctl stop foocloud && foocloud destroy" 2
 	[ -z "$(find "$root"/proc/[0-9]*/exe -lname "$real/*" 2>/dev/null)" ] ||
-		fail "programs of $lib are running: end them; the service ends with: systemctl disable --now foocloud" 2
+		fail "programs of $lib are running: end them; a management cluster ends with: foo stop; the service ends with: systemctl disable --now foocloud" 2
 	check_stopped
 	lock
 	trap 'fail "interrupted: repeat it" 130' INT TERM

@@ -635,7 +635,8 @@ func TestUninstallWhileInUse(t *testing.T) {
 
 	m.file(t, "proc/7/mounts", "overlay /var/lib/foocloud/instances/i-1/root overlay rw,lowerdir="+prefix+"/lib/foo/systems/1,upperdir=/u 0 0\n")
 	said, code = m.install(t, "--uninstall", "--prefix", prefix)
-	g.Expect(said).To(ContainSubstring("instances of a cloud use " + prefix + "/lib/foo: delete the clusters, and run: foocloud destroy"))
+	g.Expect(said).To(ContainSubstring("instances of a cloud use " + prefix + "/lib/foo: delete those of foo with: foo delete cluster NAME, or: " +
+		"foo quickstart delete --state-dir=/var/lib/foo; for the service, delete its clusters, and run: systemctl stop foocloud && foocloud destroy\n"))
 	g.Expect(code).To(Equal(2))
 
 	m.file(t, "proc/7/mounts", "overlay / overlay rw,lowerdir=/mnt/layers/0:/mnt/layers/1,upperdir=/u 0 0\n")
@@ -647,7 +648,7 @@ func TestUninstallWhileInUse(t *testing.T) {
 	g.Expect(os.Mkdir(filepath.Join(m.root, "proc/12"), 0o700)).To(Succeed())
 	g.Expect(os.Symlink(filepath.Join(prefix, "lib/foo/foocloud"), filepath.Join(m.root, "proc/12/exe"))).To(Succeed())
 	said, code = m.install(t, "--uninstall", "--prefix", prefix)
-	g.Expect(said).To(ContainSubstring("programs of " + prefix + "/lib/foo are running: end them"))
+	g.Expect(said).To(ContainSubstring("programs of " + prefix + "/lib/foo are running: end them; a management cluster ends with: foo stop; the service ends with: systemctl disable --now foocloud\n"))
 	g.Expect(code).To(Equal(2))
 	g.Expect(tree(g, prefix)).To(Equal(before))
 }

@@ -7,7 +7,7 @@ remove | 0) ;;
 esac
 # Each instance has its own mounts, whose layers have other names if it has a user namespace.
 if grep -qsF -e /usr/lib/foo/systems/ -e /layers/0: /proc/[0-9]*/mounts; then
-	echo "instances of a cloud use /usr/lib/foo: delete the clusters, and run: foocloud destroy" >&2
+	echo "instances of a cloud use /usr/lib/foo: delete those of foo with: foo delete cluster NAME, or: foo quickstart delete --state-dir=/var/lib/foo; for the service, delete its clusters, and run: systemctl stop foocloud && foocloud destroy" >&2
 	exit 1
 fi
 # The service is ended below.

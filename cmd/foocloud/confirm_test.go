@@ -74,3 +74,13 @@ func TestAnswer(t *testing.T) {
 	cancel()
 	g.Eventually(ended).Should(Receive(MatchError(context.Canceled)))
 }
+
+// Whoever names the wrong folder must not believe that its cloud is gone.
+func TestDestroyOfNothing(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root may destroy a cloud")
+	}
+	missing := t.TempDir() + "/missing"
+	NewWithT(t).Expect(runCommand("destroy", "--yes", "--state-dir="+missing)).To(Equal(
+		said{out: "nothing to remove: there is no folder " + missing + "\n"}))
+}

@@ -105,10 +105,15 @@ func newDestroyCommand() *cobra.Command {
 					return err
 				}
 			}
-			if err := daemon.Destroy(command.Context(), stateDir, runtime); err != nil {
+			existed, err := daemon.Destroy(command.Context(), stateDir, runtime)
+			if err != nil {
 				return interrupted(err, "repeat it")
 			}
-			_, err := fmt.Fprintln(command.OutOrStdout(), "removed everything of", stateDir)
+			said := "removed everything of " + stateDir
+			if !existed {
+				said = "nothing to remove: there is no folder " + stateDir
+			}
+			_, err = fmt.Fprintln(command.OutOrStdout(), said)
 			return err
 		},
 	}

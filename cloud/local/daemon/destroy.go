@@ -24,15 +24,19 @@ import (
 )
 
 // Destroy removes everything that a state folder owns on this host, and then the folder itself. The
-// daemon must not be running. A missing folder is not an error. The folder of a daemon that ended
-// before it had a state is removed too.
-func Destroy(ctx context.Context, path, runtime string) error {
+// daemon must not be running. If there is no such folder, it returns false, which is no error. The
+// folder of a daemon that ended before it had a state is removed too.
+func Destroy(ctx context.Context, path, runtime string) (existed bool, err error) {
 	if err := requireRoot(); err != nil {
-		return err
+		return false, err
 	}
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		return nil
+		return false, nil
 	}
+	return true, destroy(ctx, path, runtime)
+}
+
+func destroy(ctx context.Context, path, runtime string) error {
 	folder, err := stateDir(path)
 	if err != nil {
 		return err
