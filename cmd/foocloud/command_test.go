@@ -304,16 +304,32 @@ func TestAdviceAboutTokens(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("others get the advice to be root")
 	}
+	t.Setenv(stateEnv, "")
 	code, advice := classify(&cloud.UnauthorizedError{Message: "it is another tenant's"})
 	g.Expect(code).To(Equal(exitUnauthorized))
 	g.Expect(advice).To(Equal("name a tenant's token with --token-file or FOO_CLOUD_TOKEN_FILE"), "the cloud runs")
 	_, advice = classify(&cloud.UnauthorizedError{Err: fs.ErrNotExist})
-	g.Expect(advice).To(HavePrefix(startCloud))
+	g.Expect(advice).To(HavePrefix("start the cloud with: systemctl start foocloud, or foo's with: foo start, "))
+}
+
+// Whoever uses foo's cloud must not start another one in its network.
+func TestAdviceAboutFoosCloud(t *testing.T) {
+	g := NewWithT(t)
+	for folder, want := range map[string]string{"/var/lib/foo": "foo start", "/srv/foo": "foo start --state-dir=/srv/foo"} {
+		t.Setenv(stateEnv, folder)
+		_, advice := classify(&cloud.UnavailableError{})
+		g.Expect(advice).To(Equal("start foo's cloud with: " + want + ", or name another with --endpoint or FOO_CLOUD_ENDPOINT"))
+		if os.Geteuid() == 0 {
+			_, advice = classify(&cloud.UnauthorizedError{Err: fs.ErrNotExist})
+			g.Expect(advice).To(Equal("start foo's cloud with: " + want + ", or name a tenant's token with --token-file or FOO_CLOUD_TOKEN_FILE"))
+		}
+	}
 }
 
 func TestErrorsSayWhatToDo(t *testing.T) {
 	g := NewWithT(t)
 	run, called := newCloud(t)
+	t.Setenv(stateEnv, "")
 	other := t.TempDir()
 	g.Expect(os.WriteFile(filepath.Join(other, "file"), nil, 0o600)).To(Succeed())
 	for _, test := range []struct {

@@ -27,8 +27,25 @@ const (
 	exitInterrupted  = cli.ExitInterrupted
 )
 
-// startCloud advises to start the service of a release.
-const startCloud = "start the cloud with: systemctl start foocloud"
+// stateEnv is a variable in the file env of foo that names its state folder.
+const stateEnv = "FOO_STATE_DIR"
+
+// fooState is the state folder of foo by default.
+const fooState = "/var/lib/foo"
+
+// startCloud advises to start the cloud that the user means. The service is not foo's cloud, and would
+// take its network.
+func startCloud() string {
+	const foo = "foo start"
+	switch folder := os.Getenv(stateEnv); folder {
+	case "":
+		return "start the cloud with: systemctl start foocloud, or foo's with: " + foo + ", use foo's with: set -a; . " + fooState + "/env"
+	case fooState:
+		return "start foo's cloud with: " + foo
+	default:
+		return "start foo's cloud with: " + foo + " --state-dir=" + folder
+	}
+}
 
 // report shows an error in one line that says what to do, and returns the exit code.
 func report(root *cobra.Command, err error) int {
@@ -68,7 +85,7 @@ func tokenAdvice(err error) string {
 	case os.Geteuid() != 0:
 		return "run foocloud as root, or " + advice
 	case errors.Is(err, fs.ErrNotExist):
-		return startCloud + ", use foo's cloud with: set -a; . /var/lib/foo/env, or " + advice
+		return startCloud() + ", or " + advice
 	default:
 		return advice
 	}
@@ -96,7 +113,7 @@ func classify(err error) (code int, advice string) {
 	case cloud.ReasonUnauthorized:
 		return exitUnauthorized, tokenAdvice(err)
 	case cloud.ReasonUnavailable:
-		return exitUnavailable, startCloud + ", use foo's cloud with: set -a; . /var/lib/foo/env, or name one with --endpoint or " + endpointEnv
+		return exitUnavailable, startCloud() + ", or name another with --endpoint or " + endpointEnv
 	case cloud.ReasonThrottled:
 		return exitUnavailable, ""
 	case cloud.ReasonQuotaExceeded, cloud.ReasonOutOfCapacity:
