@@ -19,13 +19,10 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
-	"k8s.io/streaming/pkg/httpstream"
-	"k8s.io/streaming/pkg/httpstream/spdy"
 	"sigs.k8s.io/yaml"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/api"
-	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
 )
 
 // said is what a command has said.
@@ -227,31 +224,6 @@ func TestWatchOutlivesTheCloud(t *testing.T) {
 	g.Expect(watches).To(Equal(3))
 
 	g.Expect(runCommand("instances", "--watch", "--endpoint=unix:///nowhere").code).To(Equal(exitUnavailable))
-}
-
-// Whoever interrupts a command that leaves something half done learns what to do.
-func TestInterruptedDrain(t *testing.T) {
-	g := NewWithT(t)
-	ctx, interrupt := context.WithCancel(t.Context())
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+api.PathInstances, func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, api.Instances{Items: []cloud.Instance{{
-			ID: "i1", Name: "a", Hostname: "node-a", State: cloud.InstanceRunning, Bootstrap: cloud.Bootstrap{State: cloud.BootstrapSucceeded},
-			Tags: cloud.Tags{ownertags.ClusterKey: "default/demo", ownertags.RoleKey: string(ownertags.RoleControlPlane)},
-		}}})
-	})
-	mux.HandleFunc("POST "+api.PathInstances+"/i1"+api.SuffixExec, func(w http.ResponseWriter, r *http.Request) {
-		connection := spdy.NewResponseUpgrader().UpgradeResponse(w, r, func(httpstream.Stream, <-chan struct{}) error { return nil })
-		interrupt()
-		<-connection.CloseChan()
-	})
-	serve(t, mux)
-	var errOut bytes.Buffer
-	command := newCommand()
-	command.SetArgs([]string{"instance", "drain", "a"})
-	command.SetErr(&errOut)
-	g.Expect(report(command, command.ExecuteContext(ctx))).To(Equal(exitInterrupted))
-	g.Expect(errOut.String()).To(Equal("foocloud: interrupted; repeat it, or let Pods onto the Node again with: kubectl uncordon node-a\n"))
 }
 
 func TestInterruptedCommandsSayWhatToDo(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 	"k8s.io/client-go/tools/remotecommand"
+	utilexec "k8s.io/client-go/util/exec"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/client"
@@ -158,13 +159,14 @@ func (q *sizeQueue) Next() *remotecommand.TerminalSize {
 func newDrainCommand() *cobra.Command {
 	e := &execCommand{}
 	var timeout string
+	var force bool
 	command := &cobra.Command{
 		Use:   "drain NAME",
 		Short: "Cordon the Node of an instance and evict its Pods",
 		Long: `Cordon the Node of an instance and evict its Pods.
 
 This runs kubectl drain on an instance of the cluster's control plane, with the permissions of its administrator. The
-instance keeps running. kubectl uncordon lets Pods onto the Node again.`,
+instance keeps running. A drain that fails leaves the Node cordoned. kubectl uncordon lets Pods onto the Node again.`,
 		Example: "  foocloud instance drain demo-workers-4tq9z",
 		Args:    cobra.ExactArgs(1), ValidArgsFunction: instances.complete(&e.connection, 1),
 		RunE: func(command *cobra.Command, args []string) error {
@@ -181,14 +183,29 @@ instance keeps running. kubectl uncordon lets Pods onto the Node again.`,
 				return err
 			}
 			e.noInput = true
-			err = e.run(command, controlPlane.ID, "kubectl", "--kubeconfig="+adminConfig, "drain", instance.Hostname,
-				"--ignore-daemonsets", "--delete-emptydir-data", "--timeout="+timeout)
-			return interrupted(err, "repeat it, or let Pods onto the Node again with: kubectl uncordon "+instance.Hostname)
+			kubectl := []string{"kubectl", "--kubeconfig=" + adminConfig, "drain", instance.Hostname,
+				"--ignore-daemonsets", "--delete-emptydir-data", "--timeout=" + timeout}
+			if force {
+				kubectl = append(kubectl, "--force")
+			}
+			return notDrained(e.run(command, controlPlane.ID, kubectl...), instance)
 		},
 	}
 	e.addFlags(command)
 	command.Flags().StringVar(&timeout, "timeout", "5m", "how long to wait for the Pods to end; 0s waits forever")
+	command.Flags().BoolVar(&force, "force", false, "also delete Pods that no controller creates again")
 	return command
+}
+
+// notDrained adds to the error of a drain what it may have left behind. If kubectl failed, it has said why.
+func notDrained(err error, instance cloud.Instance) error {
+	advice := "let Pods onto the Node again with: kubectl uncordon " + instance.Hostname
+	var ended utilexec.ExitError
+	if errors.As(err, &ended) && ended.Exited() {
+		return fmt.Errorf("drain instance %s: kubectl failed, and a Node that it has cordoned stays so: do what it says and repeat this, or %s",
+			label(instances.names(instance)), advice)
+	}
+	return interrupted(err, "repeat it, or "+advice)
 }
 
 // controlPlaneOf returns a running instance of the control plane of an instance's cluster.
