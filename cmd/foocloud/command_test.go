@@ -150,6 +150,12 @@ func TestActionsResolveNames(t *testing.T) {
 	g.Expect(called()).To(Equal([]string{
 		"POST /v1/instances/i1/power/stop", "POST /v1/instances/i3/power/stop", "DELETE /v1/instances/i2", "DELETE /v1/load-balancers/default.demo"}))
 	before := called()
+	for part, whole := range map[string]string{"instance delete oth": "default.other (i3)", "load-balancer delete de": "default.demo"} {
+		got := run(strings.Fields(part)...)
+		g.Expect(got.code).To(Equal(exitUsage))
+		g.Expect(got.errOut).To(HaveSuffix(" matches only " + whole + "; give its whole name or ID to delete it\n"))
+		g.Expect(called()).To(Equal(before))
+	}
 	for wrong, code := range map[string]int{"nothing": exitNotFound, "demo": exitUsage} {
 		got := run("instance", "stop", "demo-a", wrong)
 		g.Expect(got.code).To(Equal(code))

@@ -95,6 +95,7 @@ func tokenAdvice(err error) string {
 // itself.
 func classify(err error) (code int, advice string) {
 	var ambiguous *ambiguousError
+	var partial *partialError
 	var refused *daemon.RefusedError
 	var halfDone *interruptedError
 	switch {
@@ -104,7 +105,7 @@ func classify(err error) (code int, advice string) {
 		return exitInterrupted, halfDone.advice
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted, ""
-	case cli.IsUsage(err), errors.As(err, &ambiguous), errors.As(err, &refused), cloud.IsInvalid(err):
+	case cli.IsUsage(err), errors.As(err, &ambiguous), errors.As(err, &partial), errors.As(err, &refused), cloud.IsInvalid(err):
 		return exitUsage, ""
 	}
 	switch cloud.ReasonFor(err) {

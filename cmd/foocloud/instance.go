@@ -36,7 +36,7 @@ func newInstanceCommand() *cobra.Command {
 			return c.SwitchInstance(ctx, i.ID, one.action)
 		}, one.action+" requested"))
 	}
-	group.AddCommand(newActionCommand(&cobra.Command{
+	group.AddCommand(newDeleteCommand(&cobra.Command{
 		Use: "delete NAME...", Short: "Delete instances and their data",
 		Long: `Delete instances and their data.
 
@@ -45,7 +45,7 @@ MachineDeployment replaces the Machine. A pool shrinks by one until its FooMachi
 		Example: "  foocloud instance delete demo-workers-4tq9z",
 	}, instances, func(ctx context.Context, c *client.Client, i cloud.Instance) error {
 		return c.DeleteInstance(ctx, i.ID)
-	}, "deletion requested"))
+	}))
 	return group
 }
 
@@ -63,9 +63,9 @@ func newInstancesCommand(name string) *cobra.Command {
 func newPoolCommand() *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use: "pool", Short: "List, inspect and delete instance pools", Example: "  foocloud pool describe demo-workers",
-	}, newPoolsCommand("list"), newDescribePoolCommand(), newActionCommand(&cobra.Command{
+	}, newPoolsCommand("list"), newDescribePoolCommand(), newDeleteCommand(&cobra.Command{
 		Use: "delete NAME...", Short: "Delete pools with all their instances", Example: "  foocloud pool delete demo-workers",
-	}, pools, func(ctx context.Context, c *client.Client, p cloud.Pool) error { return c.DeletePool(ctx, p.Name) }, "deletion requested"))
+	}, pools, func(ctx context.Context, c *client.Client, p cloud.Pool) error { return c.DeletePool(ctx, p.Name) }))
 }
 
 func newPoolsCommand(name string) *cobra.Command {
@@ -77,11 +77,11 @@ func newPoolsCommand(name string) *cobra.Command {
 func newBalancerCommand() *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use: "load-balancer", Short: "List, inspect and delete load balancers", Example: "  foocloud load-balancer describe demo",
-	}, newBalancersCommand("list"), newDescribeBalancerCommand(), newActionCommand(&cobra.Command{
+	}, newBalancersCommand("list"), newDescribeBalancerCommand(), newDeleteCommand(&cobra.Command{
 		Use: "delete NAME...", Short: "Delete load balancers", Example: "  foocloud load-balancer delete demo",
 	}, balancers, func(ctx context.Context, c *client.Client, b cloud.LoadBalancer) error {
 		return c.DeleteLoadBalancer(ctx, b.Name)
-	}, "deletion requested"))
+	}))
 }
 
 func newBalancersCommand(name string) *cobra.Command {

@@ -77,12 +77,32 @@ func (r kind[T]) pick(items []T, wanted string) (T, error) {
 	return none, &cloud.NotFoundError{Kind: r.singular, Name: wanted}
 }
 
+// partialError means that what is to be deleted was given by a part of its name only.
+type partialError struct{ kind, part, whole string }
+
+func (e *partialError) Error() string {
+	return fmt.Sprintf("%s %q matches only %s; give its whole name or ID to delete it", e.kind, e.part, e.whole)
+}
+
+// pickWhole returns the object with exactly this name or ID. Whoever deletes an object gets no other one
+// because of a typing error, or because the object that was meant is already gone.
+func (r kind[T]) pickWhole(items []T, wanted string) (T, error) {
+	item, err := r.pick(items, wanted)
+	if err != nil {
+		return item, err
+	}
+	if names := r.names(item); !slices.Contains(names, wanted) {
+		return item, &partialError{kind: r.singular, part: wanted, whole: label(names)}
+	}
+	return item, nil
+}
+
 // pickAll returns the objects that a user means, or what is wrong with each name.
-func (r kind[T]) pickAll(items []T, wanted []string) ([]T, error) {
+func pickAll[T any](pick func([]T, string) (T, error), items []T, wanted []string) ([]T, error) {
 	picked := make([]T, len(wanted))
 	errs := make([]error, len(wanted))
 	for index, name := range wanted {
-		picked[index], errs[index] = r.pick(items, name)
+		picked[index], errs[index] = pick(items, name)
 	}
 	return picked, errors.Join(errs...)
 }
@@ -150,6 +170,17 @@ func withoutNamespace(name string) string {
 // newActionCommand returns a command that does something with each of the objects that its
 // arguments name. The text says what was done.
 func newActionCommand[T any](command *cobra.Command, r kind[T], do func(context.Context, *client.Client, T) error, text string) *cobra.Command {
+	return newCommandFor(command, r, r.pick, do, text)
+}
+
+// newDeleteCommand returns a command that deletes the objects whose whole names are its arguments.
+func newDeleteCommand[T any](command *cobra.Command, r kind[T], remove func(context.Context, *client.Client, T) error) *cobra.Command {
+	return newCommandFor(command, r, r.pickWhole, remove, "deletion requested")
+}
+
+func newCommandFor[T any](
+	command *cobra.Command, r kind[T], pick func([]T, string) (T, error), do func(context.Context, *client.Client, T) error, text string,
+) *cobra.Command {
 	c := &connection{}
 	c.addFlags(command)
 	c.addTenantFlag(command)
@@ -164,7 +195,7 @@ func newActionCommand[T any](command *cobra.Command, r kind[T], do func(context.
 		if err != nil {
 			return err
 		}
-		picked, err := r.pickAll(items, args)
+		picked, err := pickAll(pick, items, args)
 		if err != nil {
 			return err
 		}

@@ -42,7 +42,8 @@ func newCommand() *cobra.Command {
 		Long: `A cloud on this host: instances are containers, load balancers are processes.
 
 Commands accept the name of an instance, pool or load balancer, with or without its namespace, the ID of an instance,
-or any prefix of these that matches only one object. Images and fault rules must be given by their full name.
+or any prefix of these that matches only one object. What is deleted, images and fault rules must be given by their
+full name or ID.
 
 Exit codes:
 
