@@ -485,12 +485,14 @@ func TestInterruptedInstallation(t *testing.T) {
 // An upgrade leaves the operating systems that instances have, or that a cloud may still start them with.
 func TestOldSystems(t *testing.T) {
 	for name, test := range map[string]struct {
-		mounts, exe, cmdline, open string
-		kept                       bool
+		mounts, exe, cmdline, open, layers string
+		kept                               bool
 	}{
 		"not used":                       {mounts: "overlay / overlay rw,lowerdir=/elsewhere/systems/v0.1.0 0 0\n"},
 		"instance":                       {mounts: "overlay / overlay rw,lowerdir=/a:LIB/systems/v0.1.0,upperdir=/u 0 0\n", kept: true},
 		"instance with a user namespace": {mounts: "overlay / overlay rw,lowerdir=/mnt/layers/0:/mnt/layers/1,upperdir=/u 0 0\n", kept: true},
+		"stopped instance":               {layers: "/var/lib/foo/cloud/agent/1:LIB/systems/v0.1.0", kept: true},
+		"stopped instance of another":    {layers: "/var/lib/foo/cloud/agent/1:/usr/lib/foo/systems/v0.1.0"},
 		"old cloud":                      {exe: "LIB/foocloud (deleted)", cmdline: "foocloud\x00serve\x00", kept: true},
 		"new cloud":                      {exe: "LIB/foocloud", cmdline: "foocloud\x00serve\x00"},
 		"new cloud before the link":      {exe: "LIB/foocloud", cmdline: "foocloud\x00serve\x00", open: "LIB/systems/v0.1.0", kept: true},
@@ -506,6 +508,7 @@ func TestOldSystems(t *testing.T) {
 			g.Expect(code).To(BeZero(), said)
 			m.file(t, "proc/7/mounts", strings.ReplaceAll(test.mounts, "LIB", lib))
 			m.file(t, "proc/7/cmdline", test.cmdline)
+			m.file(t, "var/lib/foo/cloud/instances/i-1/layers", strings.ReplaceAll(test.layers, "LIB", lib))
 			g.Expect(os.Symlink(strings.ReplaceAll(test.exe, "LIB", lib), filepath.Join(m.root, "proc/7/exe"))).To(Or(Succeed(), MatchError(os.ErrNotExist)))
 			if test.open != "" {
 				g.Expect(os.Mkdir(filepath.Join(m.root, "proc/7/fd"), 0o700)).To(Succeed())

@@ -29,7 +29,15 @@ const (
 // layers returns the folders that make up the root of an instance, uppermost first: its identity,
 // the agent, Kubernetes and the operating system. They are layers rather than mounts because root
 // in an instance could make a mount writable and change what all instances share.
-func (d *Driver) layers(id string, image cloud.Image) (string, error) {
+//
+// An instance that starts again with its disk keeps the layers that it had, as long as all exist: after
+// an upgrade, the operating system may lack the container images of its Kubernetes version.
+func (d *Driver) layers(id string, image cloud.Image, again bool) (string, error) {
+	if again {
+		if layers := d.recordedLayers(id); layers != "" {
+			return layers, nil
+		}
+	}
 	kubernetes, err := d.kubernetesLayer(ImageFolder(image))
 	if err != nil {
 		return "", fmt.Errorf("programs of Kubernetes %s: %w", image.KubernetesVersion, err)
@@ -39,6 +47,20 @@ func (d *Driver) layers(id string, image cloud.Image) (string, error) {
 		return "", fmt.Errorf("note the layers of the instance: %w", err)
 	}
 	return layers, nil
+}
+
+// recordedLayers returns the layers that an instance had when it started last; nothing if one is gone.
+func (d *Driver) recordedLayers(id string) string {
+	text, err := os.ReadFile(filepath.Join(d.folder(id), layersFile))
+	if err != nil {
+		return ""
+	}
+	for layer := range strings.SplitSeq(string(text), ":") {
+		if _, err := os.Stat(layer); err != nil {
+			return ""
+		}
+	}
+	return string(text)
 }
 
 // removeUnusedLayers removes the programs that no instance uses any more.

@@ -44,7 +44,7 @@ func (d *Driver) Start(ctx context.Context, spec engine.MachineSpec, commit engi
 	if err := d.prepare(ctx, spec); err != nil {
 		return nil, err
 	}
-	layers, err := d.layers(spec.ID, cloud.Image{Name: spec.Image, KubernetesVersion: spec.KubernetesVersion})
+	layers, err := d.layers(spec.ID, cloud.Image{Name: spec.Image, KubernetesVersion: spec.KubernetesVersion}, spec.KeepDisk)
 	if err != nil {
 		return nil, err
 	}
