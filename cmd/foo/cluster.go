@@ -80,8 +80,8 @@ background. Further clusters share it. They all keep running when this command h
 		began := time.Now()
 		files := quickstart.KubeconfigFiles(config.Kubeconfig)
 		// A cluster that cannot be added to it would be of little use.
-		if _, err := files.GetStartingConfig(); err != nil {
-			return &quickstart.InvalidError{Problems: []string{fmt.Sprintf("your kubeconfig cannot be read: %v; correct it, or name another with --kubeconfig", err)}}
+		if err := quickstart.CheckKubeconfig(config, files); err != nil {
+			return err
 		}
 		if err := quickstart.CreateCluster(ctx, config, out); err != nil {
 			return err

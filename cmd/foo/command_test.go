@@ -128,6 +128,8 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		{"quickstart delete --state-dir=", cli.ExitInvalid, `--state-dir "": must be the absolute path of a folder`},
 		{"delete clutser demo", cli.ExitInvalid, "did you mean cluster?"},
 		{"create cluster demo --kubeconfig=" + broken, cli.ExitInvalid, "correct it, or name another with --kubeconfig"},
+		{"create cluster demo --kubeconfig=" + kept + "/management.kubeconfig", cli.ExitInvalid, "foo's own file " + kept},
+		{"kubeconfig demo --kubeconfig=" + empty + "/demo.kubeconfig", cli.ExitInvalid, "foo's own file " + empty},
 		{"create cluster demo --control-plane-machine-count=2", cli.ExitInvalid, "--control-plane-machine-count 2: must be an odd number"},
 		{"create cluster demo --worker-machine-count=many", cli.ExitInvalid, "see: foo create cluster --help"},
 		{"quickstart --management --management-only", cli.ExitInvalid, "--management: cannot be combined with --management-only"},

@@ -95,17 +95,19 @@ func (c *Cluster) WriteKubeconfig(path, user string, groups ...string) error {
 	return err
 }
 
+// Context is the name of the context in the kubeconfigs of a management cluster.
+const Context = "foo-management"
+
 func (c *Cluster) writeKubeconfig(path, user string, groups ...string) (*rest.Config, error) {
 	id, err := c.authority.client(user, groups...)
 	if err != nil {
 		return nil, err
 	}
-	const name = "foo-management"
 	config := clientcmdapi.NewConfig()
-	config.Clusters[name] = &clientcmdapi.Cluster{Server: c.url, CertificateAuthorityData: c.authority.pem()}
+	config.Clusters[Context] = &clientcmdapi.Cluster{Server: c.url, CertificateAuthorityData: c.authority.pem()}
 	config.AuthInfos[user] = &clientcmdapi.AuthInfo{ClientCertificateData: id.cert, ClientKeyData: id.key}
-	config.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: user, Namespace: "default"}
-	config.CurrentContext = name
+	config.Contexts[Context] = &clientcmdapi.Context{Cluster: Context, AuthInfo: user, Namespace: "default"}
+	config.CurrentContext = Context
 	if err := clientcmd.WriteToFile(*config, path); err != nil {
 		return nil, fmt.Errorf("write kubeconfig of %s: %w", user, err)
 	}

@@ -22,6 +22,8 @@ import (
 	"golang.org/x/sys/unix"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/management"
 )
 
 // stays is the argument of a program in the background that does not end by itself.
@@ -460,9 +462,8 @@ func TestManagementClusterThatDoesNotAnswer(t *testing.T) {
 	g.Expect(err).To(MatchError(errStarting), "it has no kubeconfig yet")
 
 	refusing := clientcmdapi.NewConfig()
-	refusing.Clusters["management"] = &clientcmdapi.Cluster{Server: "http://127.0.0.1:1"}
-	refusing.Contexts["management"] = &clientcmdapi.Context{Cluster: "management"}
-	refusing.CurrentContext = "management"
+	refusing.Clusters[management.Context] = &clientcmdapi.Cluster{Server: "http://127.0.0.1:1"}
+	refusing.Contexts[management.Context] = &clientcmdapi.Context{Cluster: management.Context}
 	g.Expect(clientcmd.WriteToFile(*refusing, config.managementKubeconfig())).To(Succeed())
 	_, err = ListClusters(t.Context(), config)
 	g.Expect(err).To(MatchError(errStarting))

@@ -20,6 +20,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/management"
 )
 
 // DefaultStateDir is the state folder of clusters that stay.
@@ -209,7 +211,9 @@ func invalid(format string, args ...any) error {
 
 // management returns how to reach the management cluster.
 func (c Config) management() (*rest.Config, client.Client, error) {
-	config, err := clientcmd.BuildConfigFromFlags("", c.managementKubeconfig())
+	file := &clientcmd.ClientConfigLoadingRules{ExplicitPath: c.managementKubeconfig()}
+	// A user may have made another context the current one.
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(file, &clientcmd.ConfigOverrides{CurrentContext: management.Context}).ClientConfig()
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil, errStarting
 	}

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -42,8 +43,29 @@ func (c Config) key() client.ObjectKey {
 	return client.ObjectKey{Namespace: c.Namespace, Name: c.ClusterName}
 }
 
+// CheckKubeconfig returns an InvalidError if no cluster can be added to the user's kubeconfig. That must not be
+// in a state folder, whose kubeconfigs only foo changes.
+func CheckKubeconfig(config Config, files clientcmd.ConfigAccess) error {
+	if _, err := files.GetStartingConfig(); err != nil {
+		return invalid("your kubeconfig cannot be read: %v; correct it, or name another with --kubeconfig", err)
+	}
+	_, first := pathsOf(files)
+	file, err := filepath.Abs(target(first))
+	if err != nil {
+		return err
+	}
+	_, other := readSettings(filepath.Dir(file))
+	if other == nil || strings.HasPrefix(file, filepath.Clean(config.StateDir)+"/") {
+		return invalid("foo's own file %s cannot be your kubeconfig; unset KUBECONFIG, or name yours with --kubeconfig", first)
+	}
+	return nil
+}
+
 // AddKubeconfig makes a cluster the current context of the user's kubeconfig.
 func AddKubeconfig(ctx context.Context, config Config, files clientcmd.ConfigAccess, out io.Writer) error {
+	if err := CheckKubeconfig(config, files); err != nil {
+		return err
+	}
 	content, err := Kubeconfig(ctx, config)
 	if err == nil {
 		err = config.exclusively(ctx, out, func() error { return mergeKubeconfig(files, config.Context(), config.StateDir, content) })

@@ -17,6 +17,8 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/management"
 )
 
 // administrator is the kubeconfig of a cluster as Cluster API stores it.
@@ -164,6 +166,43 @@ func TestKubeconfigOfSudoer(t *testing.T) {
 	g.Expect(filepath.Dir(other)).NotTo(BeADirectory())
 	t.Setenv("KUBECONFIG", ":")
 	g.Expect(mergeKubeconfig(kubeconfigFiles("", home), "foo-third", DefaultStateDir, administrator(t, "https://a"))).To(MatchError("KUBECONFIG names no file"))
+}
+
+// The next start replaces such a file, and commands would take its current context for the management cluster.
+func TestKubeconfigOfFooItself(t *testing.T) {
+	g := NewWithT(t)
+	config := validConfig(filepath.Join(t.TempDir(), "state"))
+	own, other := config.managementKubeconfig(), t.TempDir()
+	g.Expect(os.WriteFile(filepath.Join(other, marker), []byte("{}"), 0o600)).To(Succeed())
+	link := filepath.Join(t.TempDir(), "config")
+	g.Expect(os.Symlink(own, link)).To(Succeed())
+	for _, path := range []string{own, link, filepath.Join(other, "hub.kubeconfig")} {
+		t.Setenv("KUBECONFIG", path)
+		refused := And(Satisfy(IsInvalid), MatchError("foo's own file "+path+" cannot be your kubeconfig; unset KUBECONFIG, or name yours with --kubeconfig"))
+		g.Expect(CheckKubeconfig(config, KubeconfigFiles(""))).To(refused)
+		g.Expect(AddKubeconfig(t.Context(), config, KubeconfigFiles(""), io.Discard)).To(refused)
+		g.Expect(CheckKubeconfig(config, KubeconfigFiles(config.StateDir+"-mine"))).To(Succeed())
+	}
+	mine := filepath.Join(t.TempDir(), "mine")
+	g.Expect(os.WriteFile(mine, nil, 0o600)).To(Succeed())
+	t.Setenv("KUBECONFIG", mine+":"+own)
+	g.Expect(CheckKubeconfig(config, KubeconfigFiles(""))).To(Succeed(), "it gets nothing")
+}
+
+// What a user has added to the management cluster's kubeconfig does not change which cluster that is.
+func TestOtherContextInTheManagementKubeconfig(t *testing.T) {
+	g := NewWithT(t)
+	config := validConfig(t.TempDir())
+	file := clientcmdapi.NewConfig()
+	for _, name := range []string{management.Context, "foo-two"} {
+		file.Clusters[name] = &clientcmdapi.Cluster{Server: "http://" + name}
+		file.Contexts[name] = &clientcmdapi.Context{Cluster: name}
+	}
+	file.CurrentContext = "foo-two"
+	g.Expect(clientcmd.WriteToFile(*file, config.managementKubeconfig())).To(Succeed())
+	reached, _, err := config.management()
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(reached.Host).To(Equal("http://foo-management"))
 }
 
 func TestContextsOfClustersWithTheSameName(t *testing.T) {

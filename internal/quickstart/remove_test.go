@@ -23,6 +23,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/management"
 )
 
 // withoutClusters runs a management cluster of the state folder that has no clusters. It knows the kinds of
@@ -64,9 +66,8 @@ func withoutClusters(t *testing.T, config Config, left string) {
 	}))
 	t.Cleanup(server.Close)
 	known := clientcmdapi.NewConfig()
-	known.Clusters["management"] = &clientcmdapi.Cluster{Server: server.URL}
-	known.Contexts["management"] = &clientcmdapi.Context{Cluster: "management"}
-	known.CurrentContext = "management"
+	known.Clusters[management.Context] = &clientcmdapi.Cluster{Server: server.URL}
+	known.Contexts[management.Context] = &clientcmdapi.Context{Cluster: management.Context}
 	g.Expect(clientcmd.WriteToFile(*known, config.managementKubeconfig())).To(Succeed())
 }
 
