@@ -16,6 +16,7 @@ import (
 
 	"github.com/blang/semver/v4"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"sigs.k8s.io/yaml"
 )
 
 // Config holds the user's choices.
@@ -208,11 +209,14 @@ func (c Config) validateCluster(wrong *problems) {
 }
 
 // allowedNames describes the names that a new cluster may have.
-const allowedNames = "at most 40 lower-case letters, digits and '-', beginning and ending with a letter or digit"
+const allowedNames = "at most 40 lower-case letters, digits and '-', beginning and ending with a letter or digit, " +
+	"and neither a number nor a word such as yes, true or null, which have a meaning in YAML"
 
-// validName reports whether a new cluster may have the name.
+// validName reports whether a new cluster may have the name, which templates do not quote.
 func (c Config) validName() bool {
-	return len(validation.IsDNS1123Label(c.ClusterName)) == 0 && len(c.ClusterName) <= 40
+	var read any
+	return len(validation.IsDNS1123Label(c.ClusterName)) == 0 && len(c.ClusterName) <= 40 &&
+		yaml.Unmarshal([]byte(c.ClusterName), &read) == nil && read == c.ClusterName
 }
 
 func (c Config) validateNetwork(wrong *problems) {

@@ -76,6 +76,14 @@ func TestValidate(t *testing.T) {
 			g.Expect(err).To(MatchError(ContainSubstring(test.want)))
 		})
 	}
+	for _, name := range []string{"123", "1e3", "0x10", "true", "null", "on", "off", "yes", "no", "y", "n"} {
+		t.Run("cluster name "+name, func(t *testing.T) {
+			g := NewWithT(t)
+			config := validConfig("/var/lib/foo")
+			config.ClusterName = name
+			g.Expect(config.Validate()).To(And(Satisfy(IsInvalid), MatchError(ContainSubstring("neither a number nor a word such as yes, true or null"))))
+		})
+	}
 	t.Run("a valid configuration", func(t *testing.T) {
 		NewWithT(t).Expect(validConfig("/var/lib/foo").Validate()).To(Succeed())
 	})

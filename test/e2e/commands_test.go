@@ -108,6 +108,7 @@ var _ = Describe("A call of foo that cannot work", Label("commands", "bad-input"
 		Entry("an unknown flag", NodeTimeout(soon), "create cluster demo --workers=3", "unknown flag: --workers; see: foo create cluster --help"),
 		Entry("no name", NodeTimeout(soon), "create cluster", "want: foo create cluster NAME"),
 		Entry("a wrong name", NodeTimeout(soon), "create cluster Demo", "must be at most 40 lower-case letters"),
+		Entry("a name that is no string in YAML", NodeTimeout(soon), "create cluster 123", "neither a number nor a word"),
 		Entry("a wrong number", NodeTimeout(soon), "create cluster demo --worker-machine-count=many", "see: foo create cluster --help"),
 		Entry("a wrong network", NodeTimeout(soon), "start --network=10.77.0.1", "must be an IPv4 network, for example 10.77.0.0/16"),
 		Entry("a version that is not built", NodeTimeout(soon), "create cluster demo --kubernetes-version=v1.30.0", "make node KUBERNETES_VERSION=v1.30.0"),
