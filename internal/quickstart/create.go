@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -33,6 +34,9 @@ func CreateCluster(ctx context.Context, config Config, out io.Writer) error {
 	remedy := "" // deletes the management cluster if this command has started it
 	// Other commands do not stop or remove the management cluster meanwhile.
 	err := config.exclusively(ctx, out, func() (err error) {
+		if err := config.checkRunning(); err != nil {
+			return err
+		}
 		fresh := !config.kept()
 		if err := config.start(ctx, out); err != nil {
 			return err
@@ -54,6 +58,25 @@ func CreateCluster(ctx context.Context, config Config, out io.Writer) error {
 		return config.notBegun(ctx, err, remedy)
 	}
 	return config.followed(ctx, err, say)
+}
+
+// checkRunning returns an InvalidError if a management cluster runs that cannot get a new cluster: after an
+// upgrade, its cloud still has the old operating system, without the images of new versions.
+func (c Config) checkRunning() error {
+	pid, err := c.owner()
+	if err != nil || pid == 0 {
+		return err
+	}
+	own, err := os.Stat("/proc/self/exe")
+	if err != nil {
+		return err
+	}
+	program, err := os.Stat(fmt.Sprintf("/proc/%d/exe", pid)) // also if its file is deleted
+	if err == nil && !os.SameFile(own, program) {
+		return invalid("the management cluster runs an earlier version or another copy of Foo; restart it, which does not interrupt the clusters: %s && %s",
+			c.here("foo stop"), c.startCommand())
+	}
+	return nil // it may just have ended
 }
 
 // followed explains why a cluster that has begun did not become available.

@@ -1,0 +1,44 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package quickstart
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	. "github.com/onsi/gomega"
+)
+
+// After an upgrade, the management cluster still runs the programs and the operating system of the old release.
+func TestCreationNeedsAManagementClusterOfTheSameRelease(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can create clusters")
+	}
+	g := NewWithT(t)
+	config := built(t)
+	config.Keep = true
+	state, err := openState(config)
+	g.Expect(err).NotTo(HaveOccurred())
+	defer state.close()
+	g.Expect(os.Mkdir(config.cloudDir(), 0o700)).To(Succeed())
+	g.Expect(os.WriteFile(config.environmentFile(), nil, 0o600)).To(Succeed())
+	g.Expect(CreateCluster(t.Context(), config, io.Discard)).To(MatchError(errStarting), "this program runs it")
+
+	other := exec.Command("sleep", "1000")
+	g.Expect(other.Start()).To(Succeed())
+	defer func() {
+		_ = other.Process.Kill()
+		_ = other.Wait()
+	}()
+	g.Expect(os.WriteFile(filepath.Join(config.StateDir, lockFile), fmt.Appendln(nil, other.Process.Pid), 0o600)).To(Succeed())
+	stateDir := " --state-dir=" + config.StateDir
+	g.Expect(CreateCluster(t.Context(), config, io.Discard)).To(And(Satisfy(IsInvalid), MatchError(
+		"the management cluster runs an earlier version or another copy of Foo; restart it, which does not interrupt the clusters: "+
+			"foo stop"+stateDir+" && foo start"+stateDir)))
+	g.Expect(Up(t.Context(), config, io.Discard)).To(Succeed(), "nothing else is refused")
+}
