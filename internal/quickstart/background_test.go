@@ -233,6 +233,26 @@ func TestInterruptOfTheBackground(t *testing.T) {
 	}
 }
 
+// Whoever interrupts a quick start that is kept learns how to continue, also if it has no cluster yet.
+func TestInterruptedQuickStartThatIsKept(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can start a management cluster")
+	}
+	g := NewWithT(t)
+	config := built(t)
+	config.Keep = true
+	for _, config.Resume = range []bool{false, true} {
+		ctx, cancel := context.WithCancel(t.Context())
+		begun := cancelling(func() {
+			g.Expect(os.MkdirAll(config.cloudDir(), 0o700)).To(Succeed())
+			g.Expect(writeSettings(config)).To(Succeed())
+			cancel()
+		})
+		g.Expect(Detach(ctx, config, []string{stays}, begun)).To(MatchError(
+			"interrupted; continue with: foo quickstart --resume --keep --detach --state-dir=" + config.StateDir))
+	}
+}
+
 func TestOneCommandAtATime(t *testing.T) {
 	g := NewWithT(t)
 	parent := t.TempDir()

@@ -192,9 +192,14 @@ func (c Config) Command(words string) string {
 // startCommand is the command that starts a management cluster that was stopped.
 func (c Config) startCommand() string {
 	if kept, err := readSettings(c.StateDir); err == nil && kept.Management {
-		return "foo quickstart --resume --keep --detach --state-dir=" + c.StateDir
+		return c.resumeCommand()
 	}
 	return c.here("foo start")
+}
+
+// resumeCommand is the command that continues a quickstart, and creates its cluster if that is missing.
+func (c Config) resumeCommand() string {
+	return "foo quickstart --resume --keep --detach --state-dir=" + c.StateDir
 }
 
 // here adds the state folder to a command unless that is the default.
@@ -328,8 +333,11 @@ func Detach(ctx context.Context, config Config, arguments []string, out io.Write
 	}
 	fresh := !config.kept()
 	err := startInBackground(ctx, config, arguments, out)
-	if err == nil || ctx.Err() == nil || !fresh || config.Keep || isLeft(err) {
+	if err == nil || ctx.Err() == nil || isLeft(err) {
 		return err
+	}
+	if config.kept() && (!fresh || config.Keep) {
+		return orContinue(ctx, err, config.resumeCommand())
 	}
 	left := config.abandon(ctx)
 	if isLeft(left) {
