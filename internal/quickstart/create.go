@@ -34,7 +34,7 @@ func CreateCluster(ctx context.Context, config Config, out io.Writer) error {
 	remedy := "" // deletes the management cluster if this command has started it
 	// Other commands do not stop or remove the management cluster meanwhile.
 	err := config.exclusively(ctx, out, func() (err error) {
-		if err := config.checkRunning(); err != nil {
+		if err := config.checkRunning(ctx); err != nil {
 			return err
 		}
 		fresh := !config.kept()
@@ -61,8 +61,9 @@ func CreateCluster(ctx context.Context, config Config, out io.Writer) error {
 }
 
 // checkRunning returns an InvalidError if a management cluster runs that cannot get a new cluster: after an
-// upgrade, its cloud still has the old operating system, without the images of new versions.
-func (c Config) checkRunning() error {
+// upgrade, its cloud still has the old operating system, without the images of new versions, and the host may
+// lack memory or space by now.
+func (c Config) checkRunning(ctx context.Context) error {
 	pid, err := c.owner()
 	if err != nil || pid == 0 {
 		return err
@@ -76,7 +77,12 @@ func (c Config) checkRunning() error {
 		return invalid("the management cluster runs an earlier version or another copy of Foo; restart it, which does not interrupt the clusters: %s && %s",
 			c.here("foo stop"), c.startCommand())
 	}
-	return nil // it may just have ended
+	var wrong problems
+	if kept, err := readSettings(c.StateDir); err == nil { // else it is starting, or has just ended
+		c.Network, c.Bridge, c.CloudConfig = kept.Network, kept.Bridge, "" // the cloud has read its configuration, which may be gone
+		c.checkRoot(ctx, &wrong)
+	}
+	return wrong.err()
 }
 
 // followed explains why a cluster that has begun did not become available.

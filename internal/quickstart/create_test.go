@@ -42,3 +42,25 @@ func TestCreationNeedsAManagementClusterOfTheSameRelease(t *testing.T) {
 			"foo stop"+stateDir+" && foo start"+stateDir)))
 	g.Expect(Up(t.Context(), config, io.Discard)).To(Succeed(), "nothing else is refused")
 }
+
+// The host is checked before a cluster begins, also if it is not the first one.
+func TestCreationChecksTheHostOfARunningCloud(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can create clusters")
+	}
+	g := NewWithT(t)
+	config := built(t)
+	config.Network, config.CloudConfig = "10.78.0.0/16", "/etc/foo/deleted.yaml"
+	state, err := openState(config)
+	g.Expect(err).NotTo(HaveOccurred())
+	defer state.close()
+	g.Expect(os.WriteFile(config.environmentFile(), nil, 0o600)).To(Succeed())
+	calls := filepath.Join(config.BinDir, "calls")
+	g.Expect(os.WriteFile(config.program("foocloud"), []byte("#!/bin/sh\necho \"$@\" >> "+calls+"\necho foocloud: no memory\nexit 1\n"), 0o700)).To(Succeed())
+	create := config
+	create.Bridge, create.Network, create.CloudConfig = "foo0", "10.77.0.0/16", "" // the user need not repeat them
+	g.Expect(CreateCluster(t.Context(), create, io.Discard)).To(And(Satisfy(IsInvalid), MatchError("no memory")))
+	called, err := os.ReadFile(calls)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(called)).To(HaveSuffix("--bridge foo-unit-test --network 10.78.0.0/16 --config \n"))
+}

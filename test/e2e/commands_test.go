@@ -277,9 +277,11 @@ var _ = Describe("A full disk", Label("commands", "bad-input"), func() {
 	}, NodeTimeout(soon))
 
 	It("is named when a cluster is created, and does not prevent the clean-up", func(ctx SpecContext) {
-		u := disk("filled-disk", "1100m")
+		u := disk("filled-disk", "1600m")
 		u.cleanUp()
 		output(u.foo(ctx, append([]string{"start"}, u.network()...)...))
+		creation := start(u.foo(ctx, append(append([]string{"create", "cluster", "demo"}, u.network()...), "--timeout=1m")...))
+		Eventually(ctx, creation.said).WithTimeout(clusterUp).Should(gbytes.Say("Creating cluster demo"))
 		filler, err := os.Create(filepath.Join(suiteDir, "filled-disk", "filler"))
 		Expect(err).NotTo(HaveOccurred())
 		defer func() { _ = filler.Close() }()
@@ -288,9 +290,12 @@ var _ = Describe("A full disk", Label("commands", "bad-input"), func() {
 		defer func() { _ = zeros.Close() }()
 		_, err = io.Copy(filler, zeros)
 		Expect(err).To(MatchError(unix.ENOSPC))
-		// It is chance which write fails first, and so whether the cluster has begun by then.
-		failed := end(u.foo(ctx, append(append([]string{"create", "cluster", "demo"}, u.network()...), "--timeout=1m")...))
-		expectOneLine(failed, exitFailed, "the disk is full: free some space")
+		Eventually(ctx, creation.done).WithTimeout(2 * clusterUp).Should(BeClosed())
+		Expect(creation.cmd.ProcessState.ExitCode()).To(Equal(exitFailed), string(creation.said.Contents()))
+		Expect(string(creation.said.Contents())).To(MatchRegexp(`\nfoo: [^\n]*the disk is full: free some space[^\n]*\n$`))
+		refused := end(u.create(ctx, "next"))
+		Expect(refused.code).To(Equal(exitInvalid), refused.stdout+refused.stderr)
+		Expect(refused.stderr).To(ContainSubstring(" MiB of free space"))
 		output(u.foo(ctx, "quickstart", "delete"))
 		Expect(leftovers(u.state)).To(BeEmpty())
 		Expect(hasBridge(quickstartBridge)).To(BeFalse(), "the bridge is left")
