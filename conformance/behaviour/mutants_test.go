@@ -13,6 +13,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -53,17 +54,35 @@ const patient = "none-endpoint"
 // waitsForEndpoint is the rule that only such infrastructure can meet.
 const waitsForEndpoint = "infrastructure-cluster/waits-for-endpoint"
 
-// started is the kube-apiserver that all tests share, once one of them needs it.
-var started *Environment
+// stopShared stops the kube-apiserver that all tests share, once one of them has started it.
+var stopShared = func() error { return nil }
 
-// TestMain stops it.
+// shared returns that kube-apiserver, or why there is none.
+var shared = sync.OnceValues(func() (*Environment, error) {
+	environment, err := Start(context.Background()) // no test's context, as it outlives each
+	if err != nil {
+		return nil, err
+	}
+	stopShared = environment.Stop
+	objects, err := decode([]byte(mutant.Policy))
+	if err != nil {
+		return nil, err
+	}
+	for _, crd := range mutant.CRDs() {
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(crd)
+		if err != nil {
+			return nil, err
+		}
+		objects = append(objects, &unstructured.Unstructured{Object: content})
+	}
+	return environment, environment.install(context.Background(), objects)
+})
+
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if started != nil {
-		if err := started.Stop(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			code = max(code, 1)
-		}
+	if err := stopShared(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = max(code, 1)
 	}
 	os.Exit(code)
 }
@@ -72,21 +91,8 @@ func TestMain(m *testing.M) {
 // namespace of its own in it.
 func withMutants(t *testing.T) *Environment {
 	t.Helper()
-	if started != nil {
-		return started
-	}
-	g := NewWithT(t)
-	environment, err := Start(t.Context())
-	g.Expect(err).NotTo(HaveOccurred())
-	started = environment
-	objects, err := decode([]byte(mutant.Policy))
-	g.Expect(err).NotTo(HaveOccurred())
-	for _, crd := range mutant.CRDs() {
-		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(crd)
-		g.Expect(err).NotTo(HaveOccurred())
-		objects = append(objects, &unstructured.Unstructured{Object: content})
-	}
-	g.Expect(environment.install(t.Context(), objects)).To(Succeed())
+	environment, err := shared()
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	return environment
 }
 
