@@ -6,6 +6,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -198,83 +199,99 @@ func replace(g *WithT, content, old, changed string) string {
 // demoRelease is what a release of a provider consists of, and the values of its variables.
 type demoRelease struct{ components, template, metadata, variables string }
 
-// installationMutants break the newer release, by the rule that must fail.
-var installationMutants = []struct {
+// releaseMutant breaks the newer release.
+type releaseMutant struct {
+	// rule must fail.
 	rule, name string
 	mutate     func(*WithT, *demoRelease)
-	want       string
-}{
-	{"", "obedient", func(*WithT, *demoRelease) {}, ""},
-	{"clusterctl/install", "unset", func(_ *WithT, r *demoRelease) { r.variables = "" }, "DEMO_ENDPOINT"},
+	// want is in the finding.
+	want string
+	// patience bounds the wait for what never comes; zero for mutants that wait for nothing like that.
+	patience time.Duration
+}
+
+// installationMutants are the mutants by the rule that must fail.
+var installationMutants = []releaseMutant{
+	{"", "obedient", func(*WithT, *demoRelease) {}, "", 0},
+	{"clusterctl/install", "unset", func(_ *WithT, r *demoRelease) { r.variables = "" }, "DEMO_ENDPOINT", 0},
 	{"clusterctl/install", "down", func(g *WithT, r *demoRelease) {
 		r.components = replace(g, r.components, "demo/manager:v0.1.0", "demo/broken:v0.1.0")
-	}, "deployment"},
+	}, "deployment", 10 * time.Second},
 	{"clusterctl/install", "twice", func(g *WithT, r *demoRelease) {
 		_, crd, _ := strings.Cut(r.components, "---\n")
 		crd, _, _ = strings.Cut(crd, "---\n")
 		// Otherwise clusterctl refuses the name.
 		crd = replace(g, crd, "labels: {cluster.x-k8s.io/v1beta2: v1}", "annotations: {clusterctl.cluster.x-k8s.io/skip-crd-name-preflight-check: \"\"}")
 		r.components += "---\n" + replace(g, crd, "democlusters", "othercluster")
-	}, "does not have the condition Established"},
+	}, "does not have the condition Established", 30 * time.Second}, // the Deployment must come in that time
 	{"clusterctl/upgrade", "forgotten", func(g *WithT, r *demoRelease) {
 		r.metadata = replace(g, r.metadata, "- {major: 0, minor: 1, contract: v1beta2}\n", "")
-	}, "infrastructure-forgotten does not match any release series"},
+	}, "infrastructure-forgotten does not match any release series", 0},
 	{"clusterctl/uninstall", "orphan", func(_ *WithT, r *demoRelease) {
 		r.components += "---\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: orphan}\nvalue: 1\n"
-	}, "left behind: PriorityClass orphan"},
+	}, "left behind: PriorityClass orphan", 20 * time.Second},
 	{"clusterctl/uninstall", "stuck", func(_ *WithT, r *demoRelease) {
 		r.components += "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: stuck, namespace: NAME-system, finalizers: [demo.example.com/nobody]}\n"
-	}, "left behind: ConfigMap stuck"},
-	{"clusterctl/generate", "typo", func(g *WithT, r *demoRelease) { r.template = replace(g, r.template, "{size:", "{sise:") }, `unknown field "spec.sise"`},
+	}, "left behind: ConfigMap stuck", 20 * time.Second},
+	{"clusterctl/generate", "typo", func(g *WithT, r *demoRelease) { r.template = replace(g, r.template, "{size:", "{sise:") }, `unknown field "spec.sise"`, 0},
 	{"clusterctl/generate", "fixed", func(g *WithT, r *demoRelease) {
 		r.template = replace(g, r.template, "${CLUSTER_NAME}", "mine")
-	}, "no Cluster with the name conformance"},
-	{"clusterctl/generate", "syntax", func(g *WithT, r *demoRelease) { r.template = replace(g, r.template, "${DEMO_SIZE", "${") }, "generate cluster"},
+	}, "no Cluster with the name conformance", 0},
+	{"clusterctl/generate", "syntax", func(g *WithT, r *demoRelease) { r.template = replace(g, r.template, "${DEMO_SIZE", "${") }, "generate cluster", 0},
 }
 
-// Each mutant of a release fails exactly its rule, with the real clusterctl, which waits most of the
-// time.
-func TestEachMutantOfAReleaseBreaksItsRuleOnly(t *testing.T) {
+// TestReleases runs the real clusterctl in a management cluster. The tests share it, as its start takes
+// more CPU time than most of them. They run one after the other: each clusterctl init creates and deletes
+// the same namespace to try cert-manager, and clusterctl delete fails if it lists a kind that is being removed.
+func TestReleases(t *testing.T) {
+	place := startSite(t)
+	for _, mutant := range installationMutants {
+		t.Run(mutant.rule+" "+mutant.name, func(t *testing.T) { place.breaksItsRuleOnly(t, mutant) })
+	}
+	t.Run("unset variables of a flavor", place.unsetVariablesOfAFlavorAreNotRun)
+}
+
+// breaksItsRuleOnly expects that a mutant of a release fails exactly its rule.
+func (s *site) breaksItsRuleOnly(t *testing.T, mutant releaseMutant) {
+	t.Helper()
+	g := NewWithT(t)
 	read := func(name string) string {
 		content, err := os.ReadFile(filepath.Join("testdata", name))
-		NewWithT(t).Expect(err).NotTo(HaveOccurred())
+		g.Expect(err).NotTo(HaveOccurred())
 		return string(content)
 	}
-	for _, mutant := range installationMutants {
-		t.Run(mutant.rule+" "+mutant.name, func(t *testing.T) {
-			t.Parallel()
-			g, place := NewWithT(t), startSite(t)
-			valid := demoRelease{read("components.yaml"), read("template.yaml"), metadata, "DEMO_ENDPOINT: https://192.0.2.1"}
-			broken := valid
-			mutant.mutate(g, &broken)
-			for version, r := range map[string]demoRelease{oldRelease: valid, newRelease: broken} {
-				folder := "infrastructure-" + mutant.name + "/" + version + "/"
-				place.write(g, folder+"infrastructure-components.yaml", strings.ReplaceAll(r.components, "NAME", mutant.name))
-				place.write(g, folder+"cluster-template.yaml", replace(g, r.template, "NAME.demo", mutant.name+".demo"))
-				place.write(g, folder+"metadata.yaml", r.metadata)
-			}
-			place.configure(g, mutant.name, broken.variables)
-			results := place.tell(t, mutant.name)
-			if mutant.rule == "" {
-				g.Expect(slices.Collect(maps.Keys(results))).To(ConsistOf("clusterctl/install", "clusterctl/generate", "clusterctl/upgrade", "clusterctl/uninstall"))
-			} else {
-				g.Expect(results).To(HaveKeyWithValue(mutant.rule, And(HaveField("Status", conformance.Failed),
-					HaveField("Findings", HaveExactElements(HaveField("Message", ContainSubstring(mutant.want)))))))
-			}
-			for rule, result := range results {
-				g.Expect(rule == mutant.rule || result.Status == conformance.Passed).To(BeTrue(), "%s: %+v", rule, *result)
-			}
-		})
+	valid := demoRelease{read("components.yaml"), read("template.yaml"), metadata, "DEMO_ENDPOINT: https://192.0.2.1"}
+	broken := valid
+	mutant.mutate(g, &broken)
+	for version, r := range map[string]demoRelease{oldRelease: valid, newRelease: broken} {
+		folder := "infrastructure-" + mutant.name + "/" + version + "/"
+		s.write(g, folder+"infrastructure-components.yaml", strings.ReplaceAll(r.components, "NAME", mutant.name))
+		s.write(g, folder+"cluster-template.yaml", replace(g, r.template, "NAME.demo", mutant.name+".demo"))
+		s.write(g, folder+"metadata.yaml", r.metadata)
+	}
+	s.configure(g, mutant.name, broken.variables)
+	results := s.tell(t, mutant)
+	if mutant.rule == "" {
+		g.Expect(slices.Collect(maps.Keys(results))).To(ConsistOf("clusterctl/install", "clusterctl/generate", "clusterctl/upgrade", "clusterctl/uninstall"))
+	} else {
+		g.Expect(results).To(HaveKeyWithValue(mutant.rule, And(HaveField("Status", conformance.Failed),
+			HaveField("Findings", HaveExactElements(HaveField("Message", ContainSubstring(mutant.want)))))))
+	}
+	for rule, result := range results {
+		g.Expect(rule == mutant.rule || result.Status == conformance.Passed).To(BeTrue(), "%s: %+v", rule, *result)
 	}
 }
 
 // tell runs the steps of a story about releases, without a cluster, until one fails.
-func (s *site) tell(t *testing.T, name string) map[string]*conformance.Result {
+func (s *site) tell(t *testing.T, mutant releaseMutant) map[string]*conformance.Result {
 	t.Helper()
 	g := NewWithT(t)
-	label := "infrastructure-" + name
+	label := "infrastructure-" + mutant.name
 	c := &Checker{
-		Client: s.client, Namespace: "story-" + name, Providers: []string{label}, Patience: 2 * time.Minute, Releases: s.releases(label),
+		Client: s.client, Namespace: "story-" + mutant.name, Providers: []string{label}, Patience: 2 * time.Minute, Releases: s.releases(label),
+	}
+	if mutant.rule == "clusterctl/install" {
+		c.Patience = cmp.Or(mutant.patience, c.Patience)
 	}
 	c.Releases.Previous = map[string]string{label: oldRelease}
 	g.Expect(errors.Join(c.readRules(), c.readCRDs(t.Context()), c.checkReleases(t.Context()), c.createNamespace(t.Context()))).To(Succeed())
@@ -282,34 +299,33 @@ func (s *site) tell(t *testing.T, name string) map[string]*conformance.Result {
 	if told.install(t.Context()) != nil {
 		return c.results
 	}
-	g.Expect(c.checkReleases(t.Context())).To(MatchError(ContainSubstring("has infrastructure-" + name + " " + newRelease + " already")))
+	g.Expect(c.checkReleases(t.Context())).To(MatchError(ContainSubstring("has " + label + " " + newRelease + " already")))
+	c.Patience = cmp.Or(mutant.patience, c.Patience)
 	g.Expect(told.generate(t.Context())).To(Succeed())
 	g.Expect(told.uninstall(t.Context())).To(Succeed())
 	if c.results["clusterctl/uninstall"].Status == conformance.Failed {
 		return c.results
 	}
 	g.Expect(told.initialize(t.Context(), c.Releases.before())).To(Succeed())
-	problem := told.upgradeRelease(t.Context())
-	told.record("clusterctl/upgrade", "", name, problem)
-	if problem == nil {
-		g.Expect(told.uninstall(t.Context())).To(Succeed())
-	}
+	told.record("clusterctl/upgrade", "", mutant.name, told.upgradeRelease(t.Context()))
+	// A provider that clusterctl cannot upgrade would also stop the upgrades of others.
+	g.Expect(told.uninstall(t.Context())).To(Succeed())
 	return c.results
 }
 
 // A flavor that could not be tried is no flavor that works.
-func TestUnsetVariablesOfAFlavorAreNotRun(t *testing.T) {
-	place := startSite(t)
+func (s *site) unsetVariablesOfAFlavorAreNotRun(t *testing.T) {
+	t.Helper()
 	g := NewWithT(t)
 	template, err := os.ReadFile("testdata/template.yaml")
 	g.Expect(err).NotTo(HaveOccurred())
-	place.write(g, "infrastructure-demo/"+newRelease+"/infrastructure-components.yaml", "")
-	place.write(g, "infrastructure-demo/"+newRelease+"/cluster-template.yaml", replace(g, string(template), "${DEMO_SIZE:=small}", "${DEMO_SIZE}"))
-	place.write(g, "infrastructure-demo/"+newRelease+"/metadata.yaml", metadata)
-	place.configure(g, "demo", "")
+	s.write(g, "infrastructure-demo/"+newRelease+"/infrastructure-components.yaml", "")
+	s.write(g, "infrastructure-demo/"+newRelease+"/cluster-template.yaml", replace(g, string(template), "${DEMO_SIZE:=small}", "${DEMO_SIZE}"))
+	s.write(g, "infrastructure-demo/"+newRelease+"/metadata.yaml", metadata)
+	s.configure(g, "demo", "")
 	c := &Checker{
-		Client: place.client, Namespace: "unset",
-		Releases: place.releases("infrastructure-demo"),
+		Client: s.client, Namespace: "unset",
+		Releases: s.releases("infrastructure-demo"),
 	}
 	g.Expect(c.readRules()).To(Succeed())
 	g.Expect((&story{Checker: c}).generate(t.Context())).To(Succeed())
