@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/engine"
 	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
 
@@ -32,8 +33,9 @@ const (
 //
 // An instance that starts again with its disk keeps the layers that it had, as long as all exist: after
 // an upgrade, the operating system may lack the container images of its Kubernetes version.
-func (d *Driver) layers(id string, image cloud.Image, again bool) (string, error) {
-	if again {
+func (d *Driver) layers(spec engine.MachineSpec) (string, error) {
+	id, image := spec.ID, cloud.Image{Name: spec.Image, KubernetesVersion: spec.KubernetesVersion}
+	if spec.KeepDisk {
 		if layers := d.recordedLayers(id); layers != "" {
 			return layers, nil
 		}

@@ -13,6 +13,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/engine"
 )
 
 func TestLayersAreKeptAsLongAsAnInstanceHasThem(t *testing.T) {
@@ -33,7 +34,7 @@ func TestLayersAreKeptAsLongAsAnInstanceHasThem(t *testing.T) {
 		g.Expect(os.MkdirAll(folder, 0o755)).To(Succeed())
 	}
 	kubelet := func(id string) (layer, text string) {
-		layers, err := d.layers(id, cloud.Image{KubernetesVersion: "v1.36.3"}, false)
+		layers, err := d.layers(starting(id, false))
 		g.Expect(err).NotTo(HaveOccurred())
 		list := strings.Split(layers, ":")
 		g.Expect(list).To(And(HaveLen(4), ContainElements(d.options.AgentDir, "/system")))
@@ -61,16 +62,19 @@ func TestLayersAreKeptAsLongAsAnInstanceHasThem(t *testing.T) {
 	g.Expect(second).To(BeADirectory())
 }
 
+func starting(id string, keepDisk bool) engine.MachineSpec {
+	return engine.MachineSpec{Instance: cloud.Instance{ID: id, KubernetesVersion: "v1.36.3"}, KeepDisk: keepDisk}
+}
+
 // After an upgrade, the new system may lack the container images that an instance needs.
 func TestInstancesThatStartAgainKeepTheirSystem(t *testing.T) {
 	g := NewWithT(t)
 	images, state, systems := t.TempDir(), t.TempDir(), t.TempDir()
-	image := cloud.Image{KubernetesVersion: "v1.36.3"}
 	newer := func(name string) *Driver {
 		d := &Driver{options: Options{
 			StateDir: state, ImagesDir: images, AgentDir: filepath.Join(state, agentLayers, name), SystemDir: filepath.Join(systems, name),
 		}}
-		program := filepath.Join(images, image.KubernetesVersion, kubernetesProgram)
+		program := filepath.Join(images, "v1.36.3", kubernetesProgram)
 		g.Expect(os.RemoveAll(program)).To(Succeed())
 		for _, folder := range []string{filepath.Dir(program), d.options.AgentDir, d.options.SystemDir, filepath.Join(d.folder("one"), identityFolder)} {
 			g.Expect(os.MkdirAll(folder, 0o755)).To(Succeed())
@@ -78,19 +82,19 @@ func TestInstancesThatStartAgainKeepTheirSystem(t *testing.T) {
 		g.Expect(os.WriteFile(program, []byte(name), 0o755)).To(Succeed())
 		return d
 	}
-	before, err := newer("before").layers("one", image, false)
+	before, err := newer("before").layers(starting("one", false))
 	g.Expect(err).NotTo(HaveOccurred())
 	d := newer("now")
-	g.Expect(d.layers("one", image, true)).To(Equal(before))
+	g.Expect(d.layers(starting("one", true))).To(Equal(before))
 	g.Expect(d.removeUnusedLayers([]string{"one"})).To(Succeed())
-	g.Expect(d.layers("one", image, true)).To(Equal(before))
+	g.Expect(d.layers(starting("one", true))).To(Equal(before))
 
 	// An instance without a disk gets what is new, and so does one whose system is gone.
-	now, err := d.layers("two", image, true)
+	now, err := d.layers(starting("two", true))
 	g.Expect(err).To(MatchError(os.ErrNotExist), "it has no folder")
 	g.Expect(now).To(BeEmpty())
 	g.Expect(os.Remove(filepath.Join(systems, "before"))).To(Succeed())
-	now, err = d.layers("one", image, true)
+	now, err = d.layers(starting("one", true))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(now).To(And(HaveSuffix(":"+d.options.SystemDir), ContainSubstring(":"+d.options.AgentDir+":"), Not(ContainSubstring("before"))))
 	g.Expect(os.ReadFile(filepath.Join(d.folder("one"), layersFile))).To(BeEquivalentTo(now))

@@ -14,7 +14,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/engine"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/network"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/process"
@@ -44,7 +43,7 @@ func (d *Driver) Start(ctx context.Context, spec engine.MachineSpec, commit engi
 	if err := d.prepare(ctx, spec); err != nil {
 		return nil, err
 	}
-	layers, err := d.layers(spec.ID, cloud.Image{Name: spec.Image, KubernetesVersion: spec.KubernetesVersion}, spec.KeepDisk)
+	layers, err := d.layers(spec)
 	if err != nil {
 		return nil, err
 	}
