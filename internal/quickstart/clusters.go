@@ -76,7 +76,10 @@ func (c Config) start(ctx context.Context, out io.Writer) error {
 			return err
 		}
 	}
-	if err := config.Complete(func(flag string) bool { return flag == "cloud-config" && c.CloudConfig != "" }); err != nil {
+	given := func(flag string) bool {
+		return flag == "kubernetes-version" || flag == "cloud-config" && c.CloudConfig != ""
+	}
+	if err := config.Complete(given); err != nil {
 		return err
 	}
 	if config.Management {

@@ -327,6 +327,32 @@ func TestStateFolder(t *testing.T) {
 	})
 }
 
+// A quick start that was killed before it created its cluster creates the same one.
+func TestResumedRunRemembersItsCluster(t *testing.T) {
+	g := NewWithT(t)
+	before := built(t)
+	before.KubernetesVersion, before.ControlPlaneMachineCount, before.WorkerMachineCount = "v1.35.4", 3, 0
+	g.Expect(os.MkdirAll(filepath.Dir(before.kubernetes("kubernetes")), 0o700)).To(Succeed())
+	g.Expect(os.WriteFile(before.kubernetes("kubernetes"), nil, 0o700)).To(Succeed())
+	state, err := openState(before)
+	g.Expect(err).NotTo(HaveOccurred())
+	state.close()
+	resume := func(given ...string) Config {
+		resumed := validConfig(before.StateDir)
+		resumed.BinDir, resumed.Resume = before.BinDir, true
+		g.Expect(resumed.Complete(func(flag string) bool { return slices.Contains(given, flag) })).To(Succeed())
+		return resumed
+	}
+	g.Expect(resume().settings()).To(Equal(before.settings()))
+	all := resume("kubernetes-version", "control-plane-machine-count", "worker-machine-count")
+	g.Expect(all).To(And(HaveField("KubernetesVersion", "v1.36.3"), HaveField("ControlPlaneMachineCount", 1), HaveField("WorkerMachineCount", 3)))
+
+	g.Expect(os.RemoveAll(before.kubernetes(""))).To(Succeed())
+	g.Expect(resume().KubernetesVersion).To(Equal("v1.36.3"), "an upgrade has removed it")
+	g.Expect(os.WriteFile(filepath.Join(before.StateDir, marker), []byte(`{"bridge": "foo0"}`), 0o600)).To(Succeed())
+	g.Expect(resume().ControlPlaneMachineCount).To(Equal(1), "an older version did not note it")
+}
+
 // What could not be deleted is not said to be deleted.
 func TestFailedTeardown(t *testing.T) {
 	g := NewWithT(t)

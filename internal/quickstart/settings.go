@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // settings are the settings that a run has which resumes a kept state.
@@ -24,6 +25,10 @@ type settings struct {
 	ManagerPerProvider  bool              `json:"managerPerProvider,omitempty"`
 	ManagementOnly      bool              `json:"managementOnly,omitempty"`
 	Keep                bool              `json:"keep,omitempty"`
+	// These are for a cluster that has not been created yet.
+	KubernetesVersion        string `json:"kubernetesVersion,omitempty"`
+	ControlPlaneMachineCount int    `json:"controlPlaneMachineCount,omitempty"`
+	WorkerMachineCount       int    `json:"workerMachineCount,omitempty"`
 }
 
 // identity are the settings that must not change.
@@ -41,7 +46,7 @@ func (c Config) settings() settings {
 		CloudConfig: c.CloudConfig, CloudListen: c.CloudListen, UserNamespaces: c.UserNamespaces,
 		Extension: c.Extension, ExtensionSettings: c.ExtensionSettings,
 		KubeadmControlPlane: c.KubeadmControlPlane, ManagerPerProvider: c.ManagerPerProvider, ManagementOnly: c.ManagementOnly,
-		Keep: c.Keep,
+		Keep: c.Keep, KubernetesVersion: c.KubernetesVersion, ControlPlaneMachineCount: c.ControlPlaneMachineCount, WorkerMachineCount: c.WorkerMachineCount,
 	}
 }
 
@@ -59,6 +64,7 @@ func (s identity) flags() string {
 func (c *Config) Complete(given func(flag string) bool) (err error) {
 	if kept, err := readSettings(c.StateDir); err == nil && c.Resume {
 		c.recall(kept, given)
+		c.recallCluster(kept, given)
 	}
 	if c.CloudConfig != "" {
 		c.CloudConfig, err = filepath.Abs(c.CloudConfig)
@@ -114,6 +120,23 @@ func (c *Config) recall(kept settings, given func(flag string) bool) {
 	}
 	if !given("extension-settings") && c.Extension {
 		c.ExtensionSettings = kept.ExtensionSettings
+	}
+}
+
+// recallCluster takes from a kept state what its cluster has to be, if that has not been created yet. A release
+// may lack the version of an earlier one, which noted nothing of this at first.
+func (c *Config) recallCluster(kept settings, given func(flag string) bool) {
+	if kept.KubernetesVersion == "" {
+		return
+	}
+	if !given("kubernetes-version") && slices.Contains(c.builtVersions(), kept.KubernetesVersion) {
+		c.KubernetesVersion = kept.KubernetesVersion
+	}
+	if !given("control-plane-machine-count") {
+		c.ControlPlaneMachineCount = kept.ControlPlaneMachineCount
+	}
+	if !given("worker-machine-count") {
+		c.WorkerMachineCount = kept.WorkerMachineCount
 	}
 }
 
