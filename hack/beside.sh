@@ -9,5 +9,5 @@ unset MAKEFLAGS
 setsid bash -c 'echo 19 2>/dev/null >/proc/self/autogroup || true; exec nice -n 19 "$@"' beside "$@" &
 session=$!
 # Some programs of the session, such as kube-apiserver, are in process groups of their own.
-trap 'pkill -TERM --session "$session"; wait "$session" || true; exit 130' INT TERM
+trap 'pkill -TERM --session "$session" || true; wait "$session" || true; exit 130' INT TERM HUP
 wait "$session"

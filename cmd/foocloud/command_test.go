@@ -287,7 +287,7 @@ func TestAdviceAboutTokens(t *testing.T) {
 	g.Expect(code).To(Equal(exitUnauthorized))
 	g.Expect(advice).To(Equal("name a tenant's token with --token-file or FOO_CLOUD_TOKEN_FILE"), "the cloud runs")
 	_, advice = classify(&cloud.UnauthorizedError{Err: fs.ErrNotExist})
-	g.Expect(advice).To(HavePrefix("start the cloud with: systemctl start foocloud, or foo's with: foo start, "))
+	g.Expect(advice).To(HavePrefix("start the cloud with: systemctl start foocloud; start foo's with: foo start, "))
 }
 
 // Whoever uses foo's cloud must not start another one in its network.

@@ -39,7 +39,7 @@ func startCloud() string {
 	const foo = "foo start"
 	switch folder := os.Getenv(stateEnv); folder {
 	case "":
-		return "start the cloud with: systemctl start foocloud, or foo's with: " + foo + ", use foo's with: set -a; . " + fooState + "/env"
+		return "start the cloud with: systemctl start foocloud; start foo's with: " + foo + ", and use it with: set -a; . " + fooState + "/env"
 	case fooState:
 		return "start foo's cloud with: " + foo
 	default:

@@ -223,16 +223,16 @@ var installationMutants = []releaseMutant{
 		// Otherwise clusterctl refuses the name.
 		crd = replace(g, crd, "labels: {cluster.x-k8s.io/v1beta2: v1}", "annotations: {clusterctl.cluster.x-k8s.io/skip-crd-name-preflight-check: \"\"}")
 		r.components += "---\n" + replace(g, crd, "democlusters", "othercluster")
-	}, "does not have the condition Established", 30 * time.Second}, // the Deployment must come in that time
+	}, "does not have the condition Established", time.Minute}, // the Deployment must come in that time
 	{"clusterctl/upgrade", "forgotten", func(g *WithT, r *demoRelease) {
 		r.metadata = replace(g, r.metadata, "- {major: 0, minor: 1, contract: v1beta2}\n", "")
 	}, "infrastructure-forgotten does not match any release series", 0},
 	{"clusterctl/uninstall", "orphan", func(_ *WithT, r *demoRelease) {
 		r.components += "---\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: orphan}\nvalue: 1\n"
-	}, "left behind: PriorityClass orphan", 20 * time.Second},
+	}, "left behind: PriorityClass orphan", time.Minute},
 	{"clusterctl/uninstall", "stuck", func(_ *WithT, r *demoRelease) {
 		r.components += "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: stuck, namespace: NAME-system, finalizers: [demo.example.com/nobody]}\n"
-	}, "left behind: ConfigMap stuck", 20 * time.Second},
+	}, "left behind: ConfigMap stuck", time.Minute},
 	{"clusterctl/generate", "typo", func(g *WithT, r *demoRelease) { r.template = replace(g, r.template, "{size:", "{sise:") }, `unknown field "spec.sise"`, 0},
 	{"clusterctl/generate", "fixed", func(g *WithT, r *demoRelease) {
 		r.template = replace(g, r.template, "${CLUSTER_NAME}", "mine")

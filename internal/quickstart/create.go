@@ -72,13 +72,19 @@ func (c Config) checkRunning(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// It is unknown while it starts, or if it has just ended.
+	kept, unknown := readSettings(c.StateDir)
 	program, err := os.Stat(fmt.Sprintf("/proc/%d/exe", pid)) // also if its file is deleted
-	if err == nil && !os.SameFile(own, program) {
+	switch {
+	case err == nil && !os.SameFile(own, program) && unknown == nil && !kept.Keep:
+		return invalid("the quick start in %s runs an earlier version or another copy of Foo, and deletes its clusters when it ends; "+
+			"name another folder with --state-dir, or end it with: %s", c.StateDir, c.removeCommand())
+	case err == nil && !os.SameFile(own, program):
 		return invalid("the management cluster runs an earlier version or another copy of Foo; restart it, which does not interrupt the clusters: %s && %s",
 			c.here("foo stop"), c.startCommand())
 	}
 	var wrong problems
-	if kept, err := readSettings(c.StateDir); err == nil { // else it is starting, or has just ended
+	if unknown == nil {
 		c.Network, c.Bridge, c.CloudConfig = kept.Network, kept.Bridge, "" // the cloud has read its configuration, which may be gone
 		c.checkRoot(ctx, &wrong)
 	}

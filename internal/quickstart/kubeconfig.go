@@ -50,6 +50,9 @@ func CheckKubeconfig(config Config, files clientcmd.ConfigAccess) error {
 		return invalid("your kubeconfig cannot be read: %v; correct it, or name another with --kubeconfig", err)
 	}
 	_, first := pathsOf(files)
+	if first == "" {
+		return invalid("KUBECONFIG names no file; unset it, or name one with --kubeconfig")
+	}
 	file, err := filepath.Abs(target(first))
 	if err != nil {
 		return err
