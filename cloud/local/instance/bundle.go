@@ -106,7 +106,7 @@ func (d *Driver) writeBundle(spec engine.MachineSpec) error {
 		return err
 	}
 	if first != hostUsers {
-		if err := d.separate(container, first); err != nil {
+		if err := d.separate(container, spec.ID, first); err != nil {
 			return err
 		}
 	}

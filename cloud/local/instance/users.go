@@ -129,8 +129,8 @@ func giveTo(first uint32, path string) error {
 
 // separate gives a container a user namespace, in which root has no rights on the host. Of what the
 // kernel's file systems offer, the instance can then change only what is its own.
-func (d *Driver) separate(container *specs.Spec, first uint32) error {
-	place, err := d.mappedPlace()
+func (d *Driver) separate(container *specs.Spec, id string, first uint32) error {
+	place, err := d.mappedPlace(id)
 	if err != nil {
 		return err
 	}
@@ -160,9 +160,9 @@ func (d *Driver) separate(container *specs.Spec, first uint32) error {
 
 // mappedPlace returns a folder of the host that every user may enter. In the runtime's mount
 // namespace, the layers of an instance are mounted over it, so it must not contain anything that
-// the container is created from.
-func (d *Driver) mappedPlace() (string, error) {
-	used := []string{d.options.StateDir, d.options.SystemDir, d.options.AgentDir, d.options.Runtime}
+// the container is created from. An instance may keep the layers of another installation.
+func (d *Driver) mappedPlace(id string) (string, error) {
+	used := append(strings.Split(d.recordedLayers(id), ":"), d.options.StateDir, d.options.SystemDir, d.options.AgentDir, d.options.Runtime)
 	for _, place := range []string{"/mnt", "/srv", "/media", "/opt"} {
 		info, err := os.Lstat(place)
 		if err != nil || !info.IsDir() {
@@ -178,7 +178,7 @@ func (d *Driver) mappedPlace() (string, error) {
 // mountMapped mounts the root of an instance with a user namespace. In the read-only layers, files
 // of the host's root appear to belong to the instance's root.
 func (d *Driver) mountMapped(id, layers string, first uint32) error {
-	place, err := d.mappedPlace()
+	place, err := d.mappedPlace(id)
 	if err != nil {
 		return err
 	}

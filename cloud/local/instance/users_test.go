@@ -82,7 +82,7 @@ func TestSeparate(t *testing.T) {
 	g := NewWithT(t)
 	d := &Driver{options: Options{StateDir: t.TempDir(), SystemDir: "/mnt/system", Network: netip.MustParsePrefix("10.77.0.0/16")}}
 	container := d.container(engine.MachineSpec{Instance: cloud.Instance{ID: "one", Address: "10.77.0.2"}})
-	g.Expect(d.separate(container, firstUsers)).To(Succeed())
+	g.Expect(d.separate(container, "one", firstUsers)).To(Succeed())
 	g.Expect(container.Root.Path).NotTo(HavePrefix("/mnt/"), "the system lies there")
 	g.Expect(container.Linux.Namespaces).To(ContainElement(specs.LinuxNamespace{Type: specs.UserNamespace}))
 	g.Expect(container.Process.Capabilities.Bounding).NotTo(ContainElement("CAP_SYS_RESOURCE"))
@@ -90,4 +90,15 @@ func TestSeparate(t *testing.T) {
 		return slices.IndexFunc(container.Mounts, func(mount specs.Mount) bool { return mount.Destination == path })
 	}
 	g.Expect(at("/dev/.foo/sys")).To(And(BeNumerically(">", at("/dev")), BeNumerically("<", at("/sys"))), "the first mount decides whether all are read-only")
+}
+
+func TestLayersOfAnotherInstallationAreNotHidden(t *testing.T) {
+	g := NewWithT(t)
+	d := &Driver{options: Options{StateDir: t.TempDir(), SystemDir: "/mnt/system"}}
+	place, err := d.mappedPlace("one")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(os.MkdirAll(d.folder("one"), 0o700)).To(Succeed())
+	g.Expect(os.WriteFile(filepath.Join(d.folder("one"), layersFile), []byte(place), 0o600)).To(Succeed())
+	g.Expect(d.mappedPlace("one")).NotTo(Equal(place))
+	g.Expect(d.mappedPlace("two")).To(Equal(place))
 }
