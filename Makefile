@@ -138,10 +138,11 @@ test-integration: programs images $(TOOLS)/nfpm $(TOOLS)/crane $(CONSOLE_TESTS)/
 	@$(MAKE) --no-print-directory --jobs=3 test-host test-apiserver test-suite 2>&1 | tee $(BIN)/integration.log || { \
 		echo 'These tests failed; bin/integration.log says why:' >&2; grep -aE '^ *(--- |\[)?FAIL' $(BIN)/integration.log >&2; exit 1; }
 
-# Only test-integration calls these: it builds what they need. With fewer garbage collections, a
-# kube-apiserver takes less CPU time to start.
 BESIDE = $(CURDIR)/hack/beside.sh
 BENCHMARK = $(BESIDE) $(GO_TEST) -run '^$$' -bench . -benchtime 1x
+
+# Only test-integration calls these: it builds what they need. With fewer garbage collections, a
+# kube-apiserver takes less CPU time to start.
 .PHONY: test-host test-apiserver test-suite
 test-apiserver test-suite: export GOGC := 400
 test-apiserver:

@@ -75,11 +75,11 @@ func (c Config) checkRunning(ctx context.Context) error {
 	// It is unknown while it starts, or if it has just ended.
 	kept, unknown := readSettings(c.StateDir)
 	program, err := os.Stat(fmt.Sprintf("/proc/%d/exe", pid)) // also if its file is deleted
-	switch {
-	case err == nil && !os.SameFile(own, program) && unknown == nil && !kept.Keep:
-		return invalid("the quick start in %s runs an earlier version or another copy of Foo, and deletes its clusters when it ends; "+
-			"name another folder with --state-dir, or end it with: %s", c.StateDir, c.removeCommand())
-	case err == nil && !os.SameFile(own, program):
+	if err == nil && !os.SameFile(own, program) {
+		if unknown == nil && !kept.Keep {
+			return invalid("the quick start in %s runs an earlier version or another copy of Foo, and deletes its clusters when it ends; "+
+				"name another folder with --state-dir, or end it with: %s", c.StateDir, c.removeCommand())
+		}
 		return invalid("the management cluster runs an earlier version or another copy of Foo; restart it, which does not interrupt the clusters: %s && %s",
 			c.here("foo stop"), c.startCommand())
 	}

@@ -41,6 +41,11 @@ func TestCreationNeedsAManagementClusterOfTheSameRelease(t *testing.T) {
 		"the management cluster runs an earlier version or another copy of Foo; restart it, which does not interrupt the clusters: "+
 			"foo stop"+stateDir+" && foo start"+stateDir)))
 	g.Expect(Up(t.Context(), config, io.Discard)).To(Succeed(), "nothing else is refused")
+
+	config.Keep = false
+	g.Expect(writeSettings(config)).To(Succeed())
+	g.Expect(CreateCluster(t.Context(), config, io.Discard)).To(And(Satisfy(IsInvalid), MatchError(ContainSubstring(
+		"deletes its clusters when it ends; name another folder with --state-dir, or end it with: foo quickstart delete"))))
 }
 
 // The host is checked before a cluster begins, also if it is not the first one.
