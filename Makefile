@@ -73,7 +73,7 @@ help: ## List the targets
 .PHONY: quickstart
 quickstart: host ## Bring up a real workload cluster on this host (ARGS='--help' lists the flags)
 	@$(MAKE) --no-print-directory programs
-	$(BIN)/foo quickstart --kubernetes-version=$(KUBERNETES_VERSION) $(ARGS)
+	$(BIN)/foo quickstart $(if $(filter file,$(origin KUBERNETES_VERSION)),,--kubernetes-version=$(KUBERNETES_VERSION)) $(ARGS)
 
 .PHONY: node
 node: node-prerequisites $(BIN)/systems/.current ## Build the parts of nodes with KUBERNETES_VERSION

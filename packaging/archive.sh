@@ -51,7 +51,7 @@ for command in 'foo version' 'foocloud version' 'foonode version' 'manager --ver
   [[ " $said " == *" $version "* ]] || { echo "$command of $architecture says '$said', not $version: build it for this release" >&2; exit 1; }
 done
 install -m 0644 -t "$stage" LICENSE packaging/README.md packaging/foocloud.service "$output/sbom/$name".{cdx.json,licenses.txt}
-install -t "$stage" packaging/{install,nodes,unused}.sh
+install -t "$stage" packaging/{install,nodes,removable,unused}.sh
 install -t "$output/packages" packaging/install.sh
 echo "$version" >"$stage/VERSION"
 

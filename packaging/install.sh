@@ -192,12 +192,12 @@ remove_folders() {
 
 # check_release refuses what was unpacked if it is not a release of Foo, or does not run on this host.
 check_release() {
-	for part in VERSION foo foocloud foocloud.service install.sh nodes.sh unused.sh kubernetes system/etc completion man; do
+	for part in VERSION foo foocloud foocloud.service install.sh nodes.sh removable.sh unused.sh kubernetes system/etc completion man; do
 		[ -e "$new/$part" ] || refuse_release "the archive $archive is no release of Foo, since it lacks $part: name one"
 	done
 	for name in foo foocloud; do
 		"$new/$name" version >/dev/null 2>&1 ||
-			refuse_release "the program $name of the archive $archive does not run on this host: use the archive for $architecture"
+			refuse_release "the program $name of the archive $archive does not run on this host: use the archive for $architecture, and a folder that is not mounted with noexec"
 	done
 }
 
@@ -224,10 +224,8 @@ install_release() {
 	new=$lib/.new
 	rm -rf "$new"
 	mkdir "$new"
-	if ! tar -xzf "$archive" -C "$new" --strip-components=1 --numeric-owner; then
-		rm -rf "$new"
-		fail "cannot unpack $archive: solve that and repeat, or remove what is there with --uninstall"
-	fi
+	tar -xzf "$archive" -C "$new" --strip-components=1 --numeric-owner ||
+		refuse_release "the archive $archive cannot be unpacked, for the reason above: solve that, or download it again"
 	check_release
 	sed -i "s#/usr/lib/foo#$lib#g" "$new/foocloud.service"
 	"$new/nodes.sh" "$new" "$lib"
@@ -257,36 +255,6 @@ reload() {
 	[ ! -d "$root/run/systemd/system" ] || systemctl daemon-reload
 }
 
-# stranded FOLDER succeeds if nothing else could delete the instances whose disks are there. After a
-# reboot, they do not run before someone starts the cloud.
-stranded() {
-	for other in /usr/lib/foo /usr/local/lib/foo; do
-		[ "$other" = "$real" ] || [ ! -e "$root$other/foocloud" ] || return 1
-	done
-	for instance in "$1"/instances/* "$1"/cloud/instances/*; do
-		[ -d "$instance" ] || continue
-		# The last layer is systems/ID in the installation that started the instance.
-		layers=$(cat "$instance/layers" 2>/dev/null) || layers=
-		other=${layers##*:}
-		other=${other%/systems/*}
-		[ "$other" != "$real" ] && [ -e "$other/foocloud" ] || return 0
-	done
-	return 1
-}
-
-# check_stopped refuses a removal that would leave stopped clusters with their disks and keys.
-check_stopped() {
-	for state in /var/lib/foo /var/lib/foo-quickstart /var/lib/foocloud; do
-		stranded "$root$state" || continue
-		remedy="foo quickstart delete --state-dir=$state"
-		case $state in
-		/var/lib/foo) remedy="foo start, and foo delete cluster NAME; or all of them with: $remedy" ;;
-		/var/lib/foocloud) remedy="foocloud destroy" ;;
-		esac
-		fail "clusters are stopped, and nothing else could delete their disks and keys in $state: delete them first with: $remedy" 2
-	done
-}
-
 # left lists what Foo has stored, which stays.
 left() {
 	for path in /var/lib/foo /var/lib/foo-quickstart /var/lib/foocloud /etc/default/foocloud; do
@@ -296,13 +264,8 @@ left() {
 
 uninstall() {
 	[ -f "$lib/installed" ] || fail "there is no Foo in $lib that $program installed: name its folder with --prefix" 2
-	real=$(cd "$lib" && pwd -P)
-	# Each instance has its own mounts, whose layers have other names if it has a user namespace.
-	! grep -qsF -e "$real/systems/" -e /layers/0: "$root"/proc/[0-9]*/mounts ||
-		fail "instances of a cloud use $lib: delete those of foo with: foo delete cluster NAME, or: foo quickstart delete --state-dir=/var/lib/foo; for the service, delete its clusters, and run: systemctl stop foocloud && foocloud destroy" 2
-	[ -z "$(find "$root"/proc/[0-9]*/exe -lname "$real/*" 2>/dev/null)" ] ||
-		fail "programs of $lib are running: end them; a management cluster ends with: foo stop; the service ends with: systemctl disable --now foocloud" 2
-	check_stopped
+	# A first installation that was interrupted may lack it.
+	[ ! -e "$lib/removable.sh" ] || reason=$(sh "$lib/removable.sh") || fail "$reason" 2
 	lock
 	trap 'fail "interrupted: repeat it" 130' INT TERM
 	recorded=$(cat "$lib/installed")
@@ -316,7 +279,7 @@ uninstall() {
 	rm -rf "$lib/.new"
 	[ ! -d "$lib/systems" ] || mv "$lib/systems" "$lib/.new"
 	# A removal that is repeated needs these.
-	find "$lib" -mindepth 1 -maxdepth 1 ! -name installed ! -name install.sh -exec rm -rf {} +
+	find "$lib" -mindepth 1 -maxdepth 1 ! -name installed ! -name install.sh ! -name removable.sh -exec rm -rf {} +
 	rm -rf "$lib"
 	remove_folders
 	reload

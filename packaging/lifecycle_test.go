@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -139,9 +140,19 @@ func (c chroot) expectInUse(t *testing.T, remove ...string) {
 	command = exec.CommandContext(t.Context(), remove[0], remove[1:]...)
 	said, err = command.CombinedOutput()
 	g.Expect(err).To(HaveOccurred())
-	g.Expect(string(said)).To(ContainSubstring("programs of /usr/lib/foo are running: end them; a management cluster ends with: foo stop\n"))
+	g.Expect(string(said)).To(ContainSubstring("programs of /usr/lib/foo are running: end them; a management cluster ends with: foo stop; the service ends with: systemctl disable --now foocloud\n"))
 	g.Expect(c.changes(t, before)).To(BeEmpty())
 	g.Expect(os.RemoveAll(c.path("proc/8"))).To(Succeed())
+
+	// After a reboot, nothing runs.
+	write(t, c.path("var/lib/foo/cloud/instances/2/layers"), "/var/lib/foo/cloud/agent/1:/usr/lib/foo/systems/1234")
+	before = c.names(t)
+	command = exec.CommandContext(t.Context(), remove[0], remove[1:]...)
+	said, err = command.CombinedOutput()
+	g.Expect(err).To(HaveOccurred())
+	g.Expect(string(said)).To(ContainSubstring("clusters are stopped, and nothing else could delete their disks and keys in /var/lib/foo: delete them first with: "))
+	g.Expect(c.changes(t, before)).To(BeEmpty())
+	g.Expect(os.RemoveAll(c.path("var/lib/foo/cloud"))).To(Succeed())
 }
 
 // expectStateInUse expects that the removed package is not purged while another installation has an
@@ -286,6 +297,21 @@ func TestMachineIsCheckedBeforeTheBuild(t *testing.T) {
 	g.Expect(string(said)).To(And(ContainSubstring("install.sh: the kernel has no network namespaces: boot one with CONFIG_NET_NS\n"), Not(ContainSubstring("building"))))
 	order := run(t, "make", "--no-print-directory", "-C", "..", "--dry-run", "host")
 	g.Expect(order).To(MatchRegexp(`(?s)^packaging/install\.sh --check .*\nhack/prerequisites\.sh runc mmdebstrap\n$`), "downloads come after the check")
+}
+
+// A quick start that is continued keeps its version, unless the user names another.
+func TestVersionOfTheQuickStart(t *testing.T) {
+	g := NewWithT(t)
+	start := func(args ...string) string {
+		return run(t, "make", append([]string{"--no-print-directory", "-C", "..", "--dry-run", "quickstart"}, args...)...)
+	}
+	g.Expect(start("ARGS=--resume")).To(MatchRegexp(`(?m)^\S+/bin/foo quickstart +--resume$`))
+	g.Expect(start("KUBERNETES_VERSION=v1.35.4")).To(MatchRegexp(`(?m)^\S+/bin/foo quickstart --kubernetes-version=v1\.35\.4 *$`))
+	makefile, err := os.ReadFile("../Makefile")
+	g.Expect(err).NotTo(HaveOccurred())
+	built := regexp.MustCompile(`(?m)^KUBERNETES_VERSION \?= (\S+)$`).FindSubmatch(makefile)
+	g.Expect(built).To(HaveLen(2))
+	g.Expect(run(t, "../bin/foo", "quickstart", "--help")).To(ContainSubstring(`(default "`+string(built[1])+`")`), "the version that is built")
 }
 
 // A host without a network says which packages its user can install.

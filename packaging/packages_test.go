@@ -110,7 +110,7 @@ func listed(list, prefix string) []string {
 var packagedFiles = []string{
 	"lrwxrwxrwx usr/bin/foo -> /usr/lib/foo/foo", "lrwxrwxrwx usr/bin/foocloud -> /usr/lib/foo/foocloud",
 	"-rwxr-xr-x usr/lib/foo/foo", "-rwxr-xr-x usr/lib/foo/foocloud", "-rwxr-xr-x usr/lib/foo/foonode", "-rwxr-xr-x usr/lib/foo/manager",
-	"-rwxr-xr-x usr/lib/foo/runtime-extension", "-rwxr-xr-x usr/lib/foo/nodes.sh", "-rwxr-xr-x usr/lib/foo/unused.sh", "-rwxr-xr-x usr/lib/foo/tools/core", "-rwxr-xr-x usr/lib/foo/tools/clusterctl",
+	"-rwxr-xr-x usr/lib/foo/runtime-extension", "-rwxr-xr-x usr/lib/foo/nodes.sh", "-rwxr-xr-x usr/lib/foo/removable.sh", "-rwxr-xr-x usr/lib/foo/unused.sh", "-rwxr-xr-x usr/lib/foo/tools/core", "-rwxr-xr-x usr/lib/foo/tools/clusterctl",
 	"-rw-r--r-- usr/lib/foo/manifests/foo/foo-components.yaml", "-rw-r--r-- usr/lib/foo/management/images/providers.tar", "-rw-r--r-- usr/lib/foo/nodes.tar.gz", "-rw-r--r-- usr/lib/foo/VERSION",
 	"-rw-r--r-- usr/lib/foo/" + packed + ".licenses.txt", "-rw-r--r-- usr/lib/foo/completion/foo.bash",
 	"lrwxrwxrwx usr/share/bash-completion/completions/foo -> /usr/lib/foo/completion/foo.bash",

@@ -5,18 +5,13 @@ case ${1:-} in
 remove | 0) ;;
 *) exit 0 ;; # running instances keep the system that they were created with
 esac
-# Each instance has its own mounts, whose layers have other names if it has a user namespace.
-if grep -qsF -e /usr/lib/foo/systems/ -e /layers/0: /proc/[0-9]*/mounts; then
-	echo "instances of a cloud use /usr/lib/foo: delete those of foo with: foo delete cluster NAME, or: foo quickstart delete --state-dir=/var/lib/foo; for the service, delete its clusters, and run: systemctl stop foocloud && foocloud destroy" >&2
-	exit 1
-fi
 # The service is ended below.
-service=
+service=0
 if [ -d /run/systemd/system ]; then
 	service=$(systemctl show --property=MainPID --value foocloud.service)
 fi
-if [ -n "$(find /proc/[0-9]*/exe ! -path "/proc/${service:-0}/exe" -lname '/usr/lib/foo/*' 2>/dev/null)" ]; then
-	echo "programs of /usr/lib/foo are running: end them; a management cluster ends with: foo stop" >&2
+if ! reason=$(/usr/lib/foo/removable.sh "$service"); then
+	echo "$reason" >&2
 	exit 1
 fi
 if [ -d /run/systemd/system ]; then
