@@ -81,8 +81,8 @@ node: node-prerequisites $(BIN)/systems/.current ## Build the parts of nodes wit
 ##@ Test
 
 .PHONY: test
-test: LABELS = smoke
-test: lint verify test-unit test-integration e2e ## Run lint, the unit and integration tests, and the smoke stories on real machines
+test: ON_HOST = test-smoke
+test: lint verify test-unit $(BIN)/e2e.test test-integration ## Run lint, the unit and integration tests, and the smoke stories on real machines
 
 .PHONY: test-all
 test-all: LABELS =
@@ -131,11 +131,13 @@ $(CONSOLE_TESTS)/node_modules: $(CONSOLE_TESTS)/package-lock.json
 # Go does not notice changed programs and images, so its cached results are ignored.
 GO_TEST_INTEGRATION = $(GO_TEST) -count 1 -timeout 40m -tags
 
-# Tests on the host wait most of the time, and the others use the CPU time that they leave.
+# Tests and stories on the host wait most of the time, and the others use the CPU time that they
+# leave. Whoever interrupts them still sees how they clean up.
+ON_HOST = test-host
 .PHONY: test-integration
 test-integration: programs images $(TOOLS)/nfpm $(TOOLS)/crane $(CONSOLE_TESTS)/node_modules ## Run the tests against a real kube-apiserver and real instances
 	@hack/prerequisites.sh dpkg-deb:dpkg rpm systemd-analyze:systemd chromium setsid:util-linux pkill:procps
-	@$(MAKE) --no-print-directory --jobs=3 test-host test-apiserver test-suite 2>&1 | tee $(BIN)/integration.log || { \
+	@$(MAKE) --no-print-directory --jobs=3 $(ON_HOST) test-apiserver test-suite 2>&1 | tee --ignore-interrupts $(BIN)/integration.log || { \
 		echo 'These tests failed; bin/integration.log says why:' >&2; grep -aE '^ *(--- |\[)?FAIL' $(BIN)/integration.log >&2; exit 1; }
 
 BESIDE = $(CURDIR)/hack/beside.sh
@@ -143,7 +145,7 @@ BENCHMARK = $(BESIDE) $(GO_TEST) -run '^$$' -bench . -benchtime 1x
 
 # Only test-integration calls these: it builds what they need. With fewer garbage collections, a
 # kube-apiserver takes less CPU time to start.
-.PHONY: test-host test-apiserver test-suite
+.PHONY: test-host test-smoke test-apiserver test-suite
 test-apiserver test-suite: export GOGC := 400
 test-apiserver:
 	$(BESIDE) $(GO_TEST_INTEGRATION) integration -p 3 $(INTEGRATION_PACKAGES)
@@ -158,6 +160,9 @@ test-suite:
 test-host:
 	$(GO_TEST_INTEGRATION) integration,host -p 1 $(HOST_PACKAGES)
 	cd node/agent && $(GO_TEST_INTEGRATION) integration,host -p 1 ./...
+
+test-smoke: test-host
+	@$(MAKE) --no-print-directory e2e LABELS=smoke
 
 E2E = cd test/e2e && $(BIN)/e2e.test -ginkgo.v -ginkgo.label-filter='$(LABELS)'
 
