@@ -273,6 +273,20 @@ func TestStateFolder(t *testing.T) {
 		state.close()
 		g.Expect(before.start(t.Context(), io.Discard)).To(invalid("foo quickstart --resume --keep --detach --state-dir=" + before.StateDir))
 	})
+	t.Run("one that cannot be resumed is kept", func(t *testing.T) {
+		g := NewWithT(t)
+		config := validConfig(t.TempDir())
+		g.Expect(os.Mkdir(config.cloudDir(), 0o700)).To(Succeed())
+		g.Expect(writeSettings(config)).To(Succeed())
+		config.Resume = true
+		state, err := openState(config)
+		g.Expect(err).NotTo(HaveOccurred())
+		defer state.close()
+		var out bytes.Buffer
+		g.Expect(state.leave(t.Context(), newPrinter(&out), failed)).To(Succeed())
+		g.Expect(out.String()).To(ContainSubstring("quickstart --resume --keep --state-dir " + config.StateDir))
+		g.Expect(config.cloudDir()).To(BeADirectory())
+	})
 	t.Run("one that is in use does not count as new", func(t *testing.T) {
 		g := NewWithT(t)
 		config := validConfig(t.TempDir())

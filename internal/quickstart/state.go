@@ -245,6 +245,9 @@ func (s *state) removeAllBut(names ...string) error {
 
 // leave keeps or removes the state folder, as the user chose, after all programs have stopped.
 func (s *state) leave(ctx context.Context, say *printer, outcome outcome) error {
+	if outcome == failed && s.config.Resume { // that a start fails is no reason to delete what there was before
+		s.config.Keep = true
+	}
 	switch {
 	case s.config.Keep && s.config.Background:
 		say.note("Kept %s. Continue with: %s", s.config.StateDir, s.config.startCommand())
