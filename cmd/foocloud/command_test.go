@@ -232,6 +232,56 @@ func TestWatchOutlivesTheCloud(t *testing.T) {
 	g.Expect(runCommand("instances", "--watch", "--endpoint=unix:///nowhere").code).To(Equal(exitUnavailable))
 }
 
+// An instance that is not selected any more is shown once more, and is gone only if it was deleted.
+func TestWatchOfSelectedInstances(t *testing.T) {
+	g := NewWithT(t)
+	instance := cloud.Instance{ID: "i1", Name: "a", State: cloud.InstanceRunning}
+	items := []cloud.Instance{instance}
+	steps := make(chan func())
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+api.PathInstances, func(w http.ResponseWriter, _ *http.Request) { answer(w, api.Instances{Items: items}) })
+	mux.HandleFunc("GET "+api.PathWatch, func(w http.ResponseWriter, r *http.Request) {
+		answer(w, cloud.Event{Kind: cloud.EventSynced})
+		for {
+			g.Expect(http.NewResponseController(w).Flush()).To(Succeed())
+			select {
+			case step := <-steps:
+				step()
+				answer(w, cloud.Event{Kind: cloud.EventInstance, ID: "i1"})
+			case <-r.Context().Done():
+				return
+			}
+		}
+	})
+	serve(t, mux)
+	ctx, interrupt := context.WithCancel(t.Context())
+	said := make(chan string, 1)
+	says := writerFunc(func(text []byte) (int, error) {
+		said <- string(text)
+		return len(text), nil
+	})
+	command := newCommand()
+	command.SetArgs([]string{"instances", "--watch", "--state=running", "-o", "yaml"})
+	command.SetOut(says)
+	command.SetErr(says)
+	ended := make(chan error)
+	go func() { ended <- command.ExecuteContext(ctx) }()
+
+	g.Eventually(said).Should(Receive(HavePrefix("- bootstrap:")))
+	become := func(left ...cloud.Instance) { steps <- func() { items = left } }
+	stopped := instance
+	stopped.State = cloud.InstanceStopped
+	become(stopped)
+	g.Eventually(said).Should(Receive(And(HavePrefix("---\nbootstrap:"), ContainSubstring("\nstate: Stopped\n"))))
+	become(stopped) // not selected
+	become(instance)
+	g.Eventually(said).Should(Receive(ContainSubstring("\nstate: Running\n")))
+	become()
+	g.Eventually(said).Should(Receive(Equal("instance a (i1) is gone.\n")))
+	interrupt()
+	g.Eventually(ended).Should(Receive(Succeed()))
+}
+
 func TestInterruptedCommandsSayWhatToDo(t *testing.T) {
 	for _, test := range []struct {
 		err  error

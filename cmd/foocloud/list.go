@@ -81,10 +81,11 @@ type lister[T any] struct {
 
 // list prints the selected objects and returns them.
 func (l *lister[T]) list(command *cobra.Command, c *client.Client) ([]T, error) {
-	items, err := l.selected(command.Context(), c)
+	all, err := l.kind.list(command.Context(), c)
 	if err != nil {
 		return nil, err
 	}
+	items := l.selected(all)
 	if len(items) == 0 && (l.printer.format == formatTable || l.printer.format == formatWide) {
 		command.PrintErrf("No %s found.\n", l.kind.plural)
 		return nil, nil
@@ -92,15 +93,14 @@ func (l *lister[T]) list(command *cobra.Command, c *client.Client) ([]T, error) 
 	return items, l.printer.print(command.OutOrStdout(), items, items...)
 }
 
-func (l *lister[T]) selected(ctx context.Context, c *client.Client) ([]T, error) {
-	items, err := l.kind.list(ctx, c)
+func (l *lister[T]) selected(items []T) []T {
 	selected := make([]T, 0, len(items)) // so that JSON shows an empty list and not null
 	for _, item := range items {
 		if l.filter.matches(l.kind, item) {
 			selected = append(selected, item)
 		}
 	}
-	return selected, err
+	return selected
 }
 
 // retryInterval is the time between attempts to reach a cloud again.
@@ -138,7 +138,8 @@ func (l *lister[T]) followAll(command *cobra.Command, c *client.Client, events <
 }
 
 // follow prints the object of an event, says if it is gone, and lists all objects if some events may
-// have been missed. It returns the objects that exist now.
+// have been missed. It returns the selected objects. One that is not selected any more is printed once,
+// with what it is now.
 func (l *lister[T]) follow(command *cobra.Command, c *client.Client, known []T, event cloud.Event) ([]T, error) {
 	if event.Kind == cloud.EventSynced {
 		return l.list(command, c)
@@ -146,18 +147,20 @@ func (l *lister[T]) follow(command *cobra.Command, c *client.Client, known []T, 
 	if event.Kind != l.kind.event {
 		return known, nil
 	}
-	now, err := l.selected(command.Context(), c)
+	now, err := l.kind.list(command.Context(), c)
 	if err != nil {
 		return known, err
 	}
+	selected := l.selected(now)
 	about := func(item T) bool { return l.kind.about(item, event) }
-	if i := slices.IndexFunc(now, about); i >= 0 {
-		return now, l.printer.print(command.OutOrStdout(), now[i], now[i])
+	was, is := slices.IndexFunc(known, about), slices.IndexFunc(now, about)
+	switch {
+	case is >= 0 && (was >= 0 || l.filter.matches(l.kind, now[is])):
+		return selected, l.printer.print(command.OutOrStdout(), now[is], now[is])
+	case is < 0 && was >= 0:
+		command.PrintErrf("%s %s is gone.\n", l.kind.singular, label(l.kind.names(known[was])))
 	}
-	if i := slices.IndexFunc(known, about); i >= 0 {
-		command.PrintErrf("%s %s is gone.\n", l.kind.singular, label(l.kind.names(known[i])))
-	}
-	return now, nil
+	return selected, nil
 }
 
 // ignoreInterrupt returns nil for the error of a command that runs until it is interrupted.

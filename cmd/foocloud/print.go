@@ -68,12 +68,14 @@ func (v view[T]) formats() []string {
 }
 
 // printer prints objects of a kind. Tables that it prints one after another have one header and the
-// same column widths.
+// same column widths, and YAML documents a line between them.
 type printer[T any] struct {
 	view   view[T]
 	format string
 	tables printers.ResourcePrinter
 	lines  *tabwriter.Writer
+	// documents tells that a YAML document has been printed.
+	documents bool
 }
 
 // addOutputFlag adds the flag that chooses the format.
@@ -103,6 +105,10 @@ func (p *printer[T]) print(out io.Writer, value any, items ...T) error {
 		if err != nil {
 			return err
 		}
+		if p.documents {
+			text = append([]byte("---\n"), text...)
+		}
+		p.documents = true
 		_, err = out.Write(text)
 		return err
 	case formatName:
