@@ -35,7 +35,7 @@ type release struct {
 
 func main() {
 	log.SetFlags(0)
-	r := release{sources: ".", images: images{manifests: "bin/manifests", architectures: []string{"amd64", "arm64"}}}
+	r := release{sources: ".", images: images{manifests: "bin/manifests", architectures: architectures}}
 	words := func(name, usage string, to *[]string) {
 		flag.Func(name, usage+", separated by spaces", func(value string) error { *to = strings.Fields(value); return nil })
 	}
@@ -51,6 +51,9 @@ func main() {
 		log.Fatalf("release: %v", err)
 	}
 }
+
+// architectures are all that a release can have.
+var architectures = []string{"amd64", "arm64"}
 
 // run writes a version of the sources. It writes nothing if any of it cannot be made.
 func run(r release) error {
@@ -74,7 +77,12 @@ func run(r release) error {
 	if published[configurationFile], err = yaml.Marshal(repository.Configuration(root, all...)); err != nil {
 		return err
 	}
-	for _, earlier := range []string{"*-foo/" + r.version, "images/*-" + r.version + ".tar", "sbom/*-" + r.version + "-*", "packages/foo-" + r.version + "-linux-*"} {
+	// A release candidate begins with the version that it is for.
+	earlier := []string{"*-foo/" + r.version, "images/*-" + r.version + ".tar", "sbom/foo-" + r.version + "-linux-*", "packages/foo-" + r.version + "-linux-*"}
+	for _, architecture := range architectures {
+		earlier = append(earlier, "sbom/*-"+r.version+"-"+architecture+".*")
+	}
+	for _, earlier := range earlier {
 		old, err := filepath.Glob(filepath.Join(root, earlier))
 		for _, path := range old {
 			err = errors.Join(err, os.RemoveAll(path))

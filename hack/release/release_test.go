@@ -45,8 +45,19 @@ func TestReleaseReplacesItsVersionOnly(t *testing.T) {
 	g.Expect(run(release{sources: sources, version: "v0.1.0", output: output})).To(Succeed())
 	before := contents(g, output)
 	g.Expect(run(release{sources: sources, version: "v0.1.1-rc.1", output: output})).To(Succeed())
-	leftover := filepath.Join(output, "infrastructure-foo", "v0.1.0", "cluster-template-gone.yaml")
-	g.Expect(os.WriteFile(leftover, nil, 0o600)).To(Succeed())
+	for _, folder := range []string{"sbom", "images", "packages"} {
+		g.Expect(os.Mkdir(filepath.Join(output, folder), 0o700)).To(Succeed())
+	}
+	write := func(name string) { g.Expect(os.WriteFile(filepath.Join(output, name), nil, 0o600)).To(Succeed()) }
+	write("infrastructure-foo/v0.1.0/cluster-template-gone.yaml")
+	others := []string{
+		"images/manager-v0.1.0-rc.1.tar", "sbom/manager-v0.1.0-rc.1-amd64.cdx.json", "sbom/node-v1.36.3-v0.1.0-alpha.64-arm64.cdx.json",
+		"sbom/foo-v0.1.0-rc.1-linux-amd64.licenses.txt", "packages/foo-v0.1.0-rc.1-linux-amd64.deb",
+	}
+	for _, name := range others {
+		write(name)
+		write(strings.NewReplacer("-rc.1", "", "-alpha.64", "").Replace(name))
+	}
 	g.Expect(run(release{sources: sources, version: "v0.1.0", output: output})).To(Succeed())
 	after := contents(g, output)
 	g.Expect(after).To(HaveKey("infrastructure-foo/v0.1.1-rc.1/metadata.yaml"))
@@ -54,6 +65,10 @@ func TestReleaseReplacesItsVersionOnly(t *testing.T) {
 		if strings.Contains(name, "v0.1.1-rc.1") {
 			delete(after, name)
 		}
+	}
+	for _, name := range others {
+		g.Expect(after).To(HaveKey(name))
+		delete(after, name)
 	}
 	g.Expect(after).To(Equal(before))
 }
