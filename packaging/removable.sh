@@ -40,7 +40,7 @@ for state in /var/lib/foo /var/lib/foo-quickstart /var/lib/foocloud; do
 	remedy="foo quickstart delete --state-dir=$state"
 	case $state in
 	/var/lib/foo) remedy="foo start, and foo delete cluster NAME; or all of them with: $remedy" ;;
-	/var/lib/foocloud) remedy="foocloud destroy" ;;
+	/var/lib/foocloud) remedy="systemctl stop foocloud && foocloud destroy" ;;
 	esac
 	refuse "clusters are stopped, and nothing else could delete their disks and keys in $state: delete them first with: $remedy"
 done

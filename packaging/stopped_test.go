@@ -27,7 +27,7 @@ func TestUninstallWhileClustersAreStopped(t *testing.T) {
 		"var/lib/foo/cloud/instances/i-1": "/var/lib/foo: delete them first with: foo start, and foo delete cluster NAME; " +
 			"or all of them with: foo quickstart delete --state-dir=/var/lib/foo\n",
 		"var/lib/foo-quickstart/cloud/instances/i-1": "/var/lib/foo-quickstart: delete them first with: foo quickstart delete --state-dir=/var/lib/foo-quickstart\n",
-		"var/lib/foocloud/instances/i-1":             "/var/lib/foocloud: delete them first with: foocloud destroy\n",
+		"var/lib/foocloud/instances/i-1":             "/var/lib/foocloud: delete them first with: systemctl stop foocloud && foocloud destroy\n",
 	} {
 		// An installation that is gone cannot delete them, nor does anyone know who has started the last.
 		for _, layers := range []string{"/agent:" + lib + "/systems/v0.1.0", "/agent:/gone/lib/foo/systems/v0.1.0", ""} {
