@@ -44,7 +44,7 @@ func TestWiderRoutesConcernOnlyNewClouds(t *testing.T) {
 	g.Expect(Check(options)).To(Succeed(), "after a restart of the host")
 	addRoute(g, vpn, "10.77.3.0/24")
 	g.Expect(Check(options)).To(MatchError(
-		"network 10.77.0.0/16 is in use: a route by interface vpn has 10.77.3.0/24; free it, or remove this cloud with `foocloud destroy`"))
+		"network 10.77.0.0/16 is in use: a route by interface vpn has 10.77.3.0/24; free it, since a cloud that exists keeps its network"))
 	own := newLink(g, options.Name)
 	g.Expect(netlink.LinkSetAlias(own, options.Alias)).To(Succeed())
 	g.Expect(Check(options)).To(Succeed(), "it runs")

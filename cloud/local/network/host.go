@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"path/filepath"
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
@@ -27,7 +28,7 @@ func Check(options Options) error {
 	}
 	if link != nil && link.Type() != "veth" {
 		return fmt.Errorf("interface %s is the %s that an earlier version of foocloud created for this state folder, with its instances and load balancers: "+
-			"remove that cloud with `foocloud destroy` first", options.Name, link.Type())
+			"remove that cloud with `foocloud destroy --state-dir=%s` first", options.Name, link.Type(), filepath.Dir(options.Space))
 	}
 	return CheckFree(options)
 }

@@ -41,7 +41,7 @@ func CheckFree(options Options) error {
 	if link != nil {
 		return nil
 	}
-	return checkOverlap(options.Network, 0, options.Network.Bits(), "free it, or remove this cloud with `foocloud destroy`")
+	return checkOverlap(options.Network, 0, options.Network.Bits(), "free it, since a cloud that exists keeps its network")
 }
 
 // checkOverlap returns an error that names what on the host already uses a part of the network. The
