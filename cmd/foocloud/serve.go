@@ -85,6 +85,7 @@ func newCheckCommand() *cobra.Command {
 		},
 	}
 	command.Flags().StringVar(&options.StateDir, "state-dir", "/var/lib/foocloud", "state folder that the cloud will use")
+	command.Flags().BoolVar(&options.Restart, "restart", false, "check only what the cloud of the state folder needs to start again, without room for another cluster")
 	addConfigFlag(command.Flags(), &options)
 	addNetworkFlags(command.Flags(), &options)
 	addNodeFlags(command.Flags(), &options)

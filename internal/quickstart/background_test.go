@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -32,6 +33,9 @@ const stays = "stays"
 // The program that is started in the background is this one, which does not run its tests again then.
 func TestMain(m *testing.M) {
 	if slices.Contains(os.Args, "--background") {
+		resume()
+	}
+	if slices.Contains(os.Args, "--background") {
 		fmt.Println("FAILED: it took too long")
 		if slices.Contains(os.Args, stays) {
 			terminated := make(chan os.Signal, 1)
@@ -43,6 +47,31 @@ func TestMain(m *testing.M) {
 	// Commands under test send this signal to their own process. It may arrive after a test has ended.
 	signal.Notify(make(chan os.Signal, 1), unix.SIGTERM)
 	os.Exit(m.Run())
+}
+
+// resume uses a kept state folder, as a management cluster does that is up, and ends this program when it is told to.
+func resume() {
+	terminated := make(chan os.Signal, 1)
+	signal.Notify(terminated, unix.SIGTERM)
+	var config Config
+	for _, argument := range os.Args {
+		if dir, ok := strings.CutPrefix(argument, "--state-dir="); ok {
+			config.StateDir = dir
+		}
+	}
+	if !config.kept() {
+		return
+	}
+	lock, err := claim(config.StateDir)
+	if err == nil {
+		err = errors.Join(writePID(lock), os.WriteFile(config.environmentFile(), nil, 0o600))
+	}
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	<-terminated
+	os.Exit(0)
 }
 
 // built returns a configuration whose programs exist. Its cloud finds nothing wrong with the machine.
@@ -444,6 +473,9 @@ func TestDeletionEndsWithTheManagementCluster(t *testing.T) {
 	g.Expect(context.Cause(running)).To(MatchError(errStopped))
 
 	var out bytes.Buffer
+	in := " --state-dir=" + config.StateDir
+	g.Expect(config.followed(t.Context(), errStopped, newPrinter(&out))).To(MatchError("the management cluster was stopped; start it with: foo start" + in +
+		", and once `foo get clusters` shows that the cluster is available: foo kubeconfig demo" + in))
 	g.Expect(config.deletedByOthers(t.Context(), newPrinter(&out))).To(MatchError("the management cluster was stopped; start it with: foo start --state-dir=" + config.StateDir))
 	g.Expect(os.RemoveAll(config.StateDir)).To(Succeed())
 	g.Expect(config.lost(t.Context(), &out)).To(MatchError(errDeleted))
@@ -533,7 +565,7 @@ func TestStartRemembersTheCloudsConfiguration(t *testing.T) {
 		g.Expect(config.start(t.Context(), io.Discard)).NotTo(Succeed())
 		called, err := os.ReadFile(calls)
 		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(string(called)).To(HaveSuffix("--config " + test.want + "\n"))
+		g.Expect(string(called)).To(HaveSuffix("--config " + test.want + " --restart\n"))
 	}
 	config.Resume = true
 	state, err = openState(config)

@@ -34,15 +34,14 @@ func CreateCluster(ctx context.Context, config Config, out io.Writer) error {
 	remedy := "" // deletes the management cluster if this command has started it
 	// Other commands do not stop or remove the management cluster meanwhile.
 	err := config.exclusively(ctx, out, func() (err error) {
-		if err := config.checkRunning(ctx); err != nil {
-			return err
-		}
 		fresh := !config.kept()
 		if err := config.start(ctx, out); err != nil {
 			return err
 		}
-		if fresh {
+		if fresh { // start has checked the host
 			remedy = config.removeCommand()
+		} else if err := config.checkRunning(ctx); err != nil {
+			return err
 		}
 		go say.repeatWaiting(talking)
 		running, _ = config.whileRunning(talking) // it ends with talking
@@ -60,7 +59,7 @@ func CreateCluster(ctx context.Context, config Config, out io.Writer) error {
 	return config.followed(ctx, err, say)
 }
 
-// checkRunning returns an InvalidError if a management cluster runs that cannot get a new cluster: after an
+// checkRunning returns an InvalidError if the management cluster that runs cannot get a new cluster: after an
 // upgrade, its cloud still has the old operating system, without the images of new versions, and the host may
 // lack memory or space by now.
 func (c Config) checkRunning(ctx context.Context) error {
@@ -99,7 +98,11 @@ func (c Config) followed(ctx context.Context, err error, say *printer) error {
 	case ctx.Err() != nil:
 		return fmt.Errorf("interrupted; to delete what was created, run: %s", c.DeleteCommand())
 	case errors.Is(err, errStopped):
-		return c.lost(ctx, say.out)
+		err := c.lost(ctx, say.out)
+		if errors.Is(err, errStopped) {
+			err = fmt.Errorf("%w, and once `foo get clusters` shows that the cluster is available: %s", err, c.Command("kubeconfig"))
+		}
+		return err
 	}
 	return explain(c, err, say, "the logs are in "+c.logDir()+"; delete the cluster with: "+c.DeleteCommand())
 }
@@ -158,6 +161,7 @@ func (c Config) refuseExisting(ctx context.Context, live client.Client) error {
 	case !existing.DeletionTimestamp.IsZero():
 		return invalid("cluster %q is being deleted; try again once `foo get clusters` does not list it any more", c.ClusterName)
 	default:
-		return invalid("cluster %q already exists; choose another name, or delete it with: %s", c.ClusterName, c.DeleteCommand())
+		return invalid("cluster %q already exists; choose another name, use it with: %s, or delete it with: %s",
+			c.ClusterName, c.Command("kubeconfig"), c.DeleteCommand())
 	}
 }

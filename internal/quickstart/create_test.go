@@ -69,3 +69,24 @@ func TestCreationChecksTheHostOfARunningCloud(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(string(called)).To(HaveSuffix("--bridge foo-unit-test --network 10.78.0.0/16 --config \n"))
 }
+
+// Clusters that exist may have all the memory and space of the host. They must start again, but get no other beside them.
+func TestOnlyANewClusterNeedsRoom(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can create clusters")
+	}
+	g := NewWithT(t)
+	config := built(t)
+	config.Keep = true
+	state, err := openState(config)
+	g.Expect(err).NotTo(HaveOccurred())
+	state.close()
+	g.Expect(os.Mkdir(config.cloudDir(), 0o700)).To(Succeed())
+	script := "#!/bin/sh\ncase \"$*\" in *--restart*) ;; *) echo foocloud: no memory; exit 1;; esac\n"
+	g.Expect(os.WriteFile(config.program("foocloud"), []byte(script), 0o700)).To(Succeed())
+	g.Expect(CreateCluster(t.Context(), config, io.Discard)).To(And(Satisfy(IsInvalid), MatchError("no memory")))
+	g.Expect(config.owner()).NotTo(BeZero(), "the clusters have started")
+	g.Expect(Stop(t.Context(), config, io.Discard)).To(Succeed())
+	g.Expect(Up(t.Context(), config, io.Discard)).To(Succeed())
+	g.Expect(Stop(t.Context(), config, io.Discard)).To(Succeed())
+}

@@ -98,6 +98,9 @@ func (c Config) installed() bool {
 func (c Config) checkRoot(ctx context.Context, wrong *problems) {
 	check := exec.CommandContext(ctx, c.program("foocloud"), "check", "--state-dir", c.cloudDir(), "--system-dir", c.systemDir(), "--agent", c.program("foonode"),
 		"--bridge", c.Bridge, "--network", c.Network, "--config", c.CloudConfig)
+	if c.Resume { // clusters that exist may have all the memory and space
+		check.Args = append(check.Args, "--restart")
+	}
 	// The check cleans up after itself unless it is killed.
 	check.Cancel, check.WaitDelay = func() error { return check.Process.Signal(unix.SIGTERM) }, checkGrace
 	output, err := check.CombinedOutput()

@@ -44,6 +44,11 @@ func Run(ctx context.Context, config Config, out io.Writer) error {
 		return err
 	}
 	defer state.close()
+	if config.Background { // the user may want to unmount or remove the current folder
+		if err := os.Chdir("/"); err != nil {
+			return err
+		}
+	}
 
 	say := newPrinter(out)
 	talking, hush := context.WithCancel(ctx)
@@ -141,7 +146,7 @@ func (c Config) howItEnds() string {
 	case c.Keep:
 		return " Ctrl-C stops it and keeps the cluster's instances and " + c.StateDir + "."
 	default:
-		return " Ctrl-C stops it and deletes everything."
+		return " Ctrl-C or a reboot of this host deletes everything."
 	}
 }
 

@@ -6,6 +6,8 @@
 package e2e
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -28,6 +30,11 @@ var _ = Describe("foo", Label("commands"), func() {
 			nodes := output(command(ctx, kubectl(), "--kubeconfig="+u.kubeconfig, "--context=foo-"+name, "get", "nodes", "--output=name"))
 			Expect(strings.Fields(nodes)).To(HaveEach(HavePrefix("node/" + name + "-")))
 		}
+
+		By("leaving the folder in which it was started")
+		owner, err := os.ReadFile(filepath.Join(u.state, "lock"))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(os.Readlink("/proc/" + strings.TrimSpace(string(owner)) + "/cwd")).To(Equal("/"))
 
 		By("naming a cluster that does not exist")
 		expectOneLine(end(u.foo(ctx, "delete", "cluster", "three")), exitInvalid, "default/one, default/two")

@@ -64,6 +64,18 @@ func TestTheDaemonsFilesOnAFullDisk(t *testing.T) {
 	g.Expect(err).To(MatchError(unix.ENOSPC))
 }
 
+// A cloud that exists must be able to start on a full disk.
+func TestOnlyANewCloudIsCheckedForRoom(t *testing.T) {
+	g := NewWithT(t)
+	o := Options{StateDir: ownDisk(t), SystemDir: t.TempDir(), Network: "10.200.0.0/24", Bridge: "foo-unit-test"}
+	fill(g, o.StateDir)
+	g.Expect(os.Rename(filepath.Join(o.StateDir, "fill"), filepath.Join(o.StateDir, stateFile))).To(Succeed())
+	full := Or(MatchError(ContainSubstring("of free space")), MatchError(unix.ENOSPC))
+	g.Expect(o.checkHost(t.Context())).To(full)
+	o.Restart = true
+	g.Expect(o.checkHost(t.Context())).NotTo(full)
+}
+
 // Who cannot start the daemon cannot delete instances, which are what fills the disk.
 func TestOnlyANewCloudNeedsSpace(t *testing.T) {
 	g := NewWithT(t)

@@ -58,9 +58,15 @@ func (o Options) checkHost(ctx context.Context) error {
 	if err == nil {
 		_, err = instance.CheckRoot(folder, system)
 	}
-	err = errors.Join(err, instance.CheckLimits())
+	room := errors.Join(checkMemory(), checkSpace(folder))
+	if o.Restart {
+		room = nil
+		if o.full(err) {
+			err = nil
+		}
+	}
 	_, unreadable := config.Load(o.Config)
-	return errors.Join(unreadable, missing, checkKernel(), checkMemory(), checkSpace(folder), used, err, checkAgent(ctx, o.Agent))
+	return errors.Join(unreadable, missing, checkKernel(), room, used, err, instance.CheckLimits(), checkAgent(ctx, o.Agent))
 }
 
 func exists(path string) bool {

@@ -62,6 +62,8 @@ type Options struct {
 	// UserNamespaces is one of UserNamespacesOff, UserNamespacesAuto and UserNamespacesOn; off if
 	// empty.
 	UserNamespaces string
+	// Restart tells CheckHost that the cloud exists and starts again: it needs no room for another cluster.
+	Restart bool
 	// ConcurrentBoots is how many instances may boot at the same time; 0 if any number may.
 	ConcurrentBoots int
 	// TLSCert and TLSKey are for https; generated in the state folder if empty.

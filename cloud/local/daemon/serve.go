@@ -116,9 +116,9 @@ func (c *checked) checkRoot() error {
 
 // full reports whether a check failed only because instances have filled the disk. They could not be
 // deleted if the daemon did not start then. A new cloud needs the space.
-func (c *checked) full(err error) bool {
+func (o Options) full(err error) bool {
 	// On a disk that is almost full, the kernel mounts an overlay read-only.
-	return (errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EROFS)) && exists(filepath.Join(c.StateDir, stateFile))
+	return (errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EROFS)) && exists(filepath.Join(o.StateDir, stateFile))
 }
 
 // checkUsers decides whether new instances get user namespaces.
