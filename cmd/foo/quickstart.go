@@ -55,6 +55,11 @@ suitable, and with 130 if it was interrupted before the cluster was available.`,
 			if detach {
 				return runDetached(command, config)
 			}
+			if config.Background { // the user may want to unmount or remove the current folder
+				if err := os.Chdir("/"); err != nil {
+					return err
+				}
+			}
 			return quickstart.Run(command.Context(), config, os.Stdout)
 		},
 	}

@@ -56,7 +56,7 @@ func resume() {
 	var config Config
 	for _, argument := range os.Args {
 		if dir, ok := strings.CutPrefix(argument, "--state-dir="); ok {
-			config.StateDir = dir
+			config.StateDir = filepath.Clean(dir)
 		}
 	}
 	if !config.kept() {

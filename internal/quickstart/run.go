@@ -44,11 +44,6 @@ func Run(ctx context.Context, config Config, out io.Writer) error {
 		return err
 	}
 	defer state.close()
-	if config.Background { // the user may want to unmount or remove the current folder
-		if err := os.Chdir("/"); err != nil {
-			return err
-		}
-	}
 
 	say := newPrinter(out)
 	talking, hush := context.WithCancel(ctx)
