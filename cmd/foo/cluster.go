@@ -78,7 +78,10 @@ background. Further clusters share it. They all keep running when this command h
   foo create cluster demo --control-plane-machine-count=3 --worker-machine-count=3`,
 	}, &config, func(ctx context.Context, out io.Writer) error {
 		began := time.Now()
-		files := quickstart.KubeconfigFiles(config.Kubeconfig)
+		files, err := quickstart.KubeconfigFiles(ctx, config.Kubeconfig)
+		if err != nil {
+			return err
+		}
 		// A cluster that cannot be added to it would be of little use.
 		if err := quickstart.CheckKubeconfig(config, files); err != nil {
 			return err
@@ -125,10 +128,14 @@ func newKubeconfigCommand() *cobra.Command {
 			_, err = out.Write(content)
 			return err
 		}
-		if err := quickstart.AddKubeconfig(ctx, config, quickstart.KubeconfigFiles(config.Kubeconfig), out); err != nil {
+		files, err := quickstart.KubeconfigFiles(ctx, config.Kubeconfig)
+		if err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(out, "%s get nodes\n", config.KubectlCommand())
+		if err := quickstart.AddKubeconfig(ctx, config, files, out); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(out, "%s get nodes\n", config.KubectlCommand())
 		return err
 	})
 	addKubeconfigFlag(command, &config)
@@ -146,7 +153,10 @@ deleted too, unless the cloud still has instances, for example of clusters that 
 An interrupted command can be repeated.`,
 		Example: "  foo delete cluster demo",
 	}, &config, func(ctx context.Context, out io.Writer) error {
-		files := quickstart.KubeconfigFiles(config.Kubeconfig)
+		files, err := quickstart.KubeconfigFiles(ctx, config.Kubeconfig)
+		if err != nil {
+			return err
+		}
 		if err := deleteCluster(ctx, config, files, out); err != nil {
 			return err
 		}

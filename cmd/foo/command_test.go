@@ -190,6 +190,50 @@ func TestRepeatedDeletion(t *testing.T) {
 	g.Expect(err).To(MatchError(ContainSubstring("does not exist")))
 }
 
+// A user may be in a directory such as LDAP, which getent asks. The user's kubectl would not read root's file.
+func TestKubeconfigOfAUserInADirectory(t *testing.T) {
+	g := NewWithT(t)
+	if os.Geteuid() != 0 {
+		t.Skip("only root can have been called with sudo")
+	}
+	const uid = "424242"
+	programs, home := t.TempDir(), t.TempDir()
+	for name, value := range map[string]string{"PATH": programs, "KUBECONFIG": "", "SUDO_UID": uid, "SUDO_GID": uid} {
+		t.Setenv(name, value)
+	}
+	state := filepath.Join(t.TempDir(), "state")
+	call := func(arguments ...string) (int, string) {
+		var said bytes.Buffer
+		root := newCommand()
+		root.SetOut(&said)
+		root.SetErr(&said)
+		root.SetArgs(append(arguments, "demo", "--state-dir="+state))
+		code := report(root, root.ExecuteContext(t.Context()))
+		return code, said.String()
+	}
+	getent := func(script string) {
+		g.Expect(os.WriteFile(filepath.Join(programs, "getent"), []byte("#!/bin/sh\n"+script+"\n"), 0o700)).To(Succeed())
+	}
+	for _, script := range []string{"exit 2", "echo alice:x:" + uid + ":" + uid + ":::/bin/sh", "echo", ""} {
+		getent(script)
+		for _, command := range []string{"create cluster", "kubeconfig", "delete cluster"} {
+			code, said := call(strings.Fields(command)...)
+			g.Expect(code).To(Equal(cli.ExitInvalid), command)
+			g.Expect(said).To(Equal("foo: the home folder of user "+uid+", who ran sudo, is unknown; name your kubeconfig with --kubeconfig\n"), command)
+		}
+		g.Expect(state).NotTo(BeADirectory())
+	}
+
+	getent(`test "$*" = "passwd ` + uid + `" && echo "alice:*:` + uid + ":" + uid + ":Alice:" + home + `:/bin/bash"`)
+	file := filepath.Join(home, ".kube", "config")
+	config := clientcmdapi.NewConfig()
+	config.Contexts["foo-demo"] = &clientcmdapi.Context{Cluster: "foo-demo", AuthInfo: "foo-demo"}
+	g.Expect(clientcmd.WriteToFile(*config, file)).To(Succeed())
+	code, said := call("delete", "cluster")
+	g.Expect(code).To(BeZero(), said)
+	g.Expect(clientcmd.LoadFromFile(file)).To(HaveField("Contexts", BeEmpty()))
+}
+
 // A cluster in another state folder is not taken for one that has been deleted.
 func TestDeletionInTheWrongFolder(t *testing.T) {
 	g := NewWithT(t)

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/user"
 	"path/filepath"
 	"slices"
@@ -64,7 +65,8 @@ func CheckKubeconfig(config Config, files clientcmd.ConfigAccess) error {
 	return nil
 }
 
-// AddKubeconfig makes a cluster the current context of the user's kubeconfig.
+// AddKubeconfig makes a cluster the current context of the user's kubeconfig, and says in which file that is:
+// with sudo, it can be another than the user's kubectl reads.
 func AddKubeconfig(ctx context.Context, config Config, files clientcmd.ConfigAccess, out io.Writer) error {
 	if err := CheckKubeconfig(config, files); err != nil {
 		return err
@@ -73,7 +75,17 @@ func AddKubeconfig(ctx context.Context, config Config, files clientcmd.ConfigAcc
 	if err == nil {
 		err = config.exclusively(ctx, out, func() error { return mergeKubeconfig(files, config.Context(), config.StateDir, content) })
 	}
+	if err == nil {
+		sayWhere(files, config.Context(), out)
+	}
 	return orContinue(ctx, err, config.Command("kubeconfig"))
+}
+
+// sayWhere names the file of a context. The context is there even if nobody reads this.
+func sayWhere(files clientcmd.ConfigAccess, name string, out io.Writer) {
+	if known, err := files.GetStartingConfig(); err == nil && known.Contexts[name] != nil {
+		_, _ = fmt.Fprintf(out, "The context %s is in %s.\n", name, known.Contexts[name].LocationOfOrigin)
+	}
 }
 
 // RemoveKubeconfig removes a cluster from the user's kubeconfig, unless the context belongs to a cluster
@@ -125,17 +137,35 @@ func Kubeconfig(ctx context.Context, config Config) ([]byte, error) {
 }
 
 // KubeconfigFiles returns the user's kubeconfig: the file at path, or else those that KUBECONFIG
-// names, or else ~/.kube/config. With sudo, ~ is the home of the user who ran it.
-func KubeconfigFiles(path string) *clientcmd.PathOptions {
+// names, or else ~/.kube/config. With sudo, ~ is the home of the user who ran it. It returns an InvalidError if
+// that is unknown: the user's kubectl would not read root's file.
+func KubeconfigFiles(ctx context.Context, path string) (*clientcmd.PathOptions, error) {
 	uid, _, ok := sudoer()
-	if !ok {
-		return kubeconfigFiles(path, "")
+	if !ok || path != "" || os.Getenv(clientcmd.RecommendedConfigPathEnvVar) != "" {
+		return kubeconfigFiles(path, ""), nil
 	}
-	account, err := user.LookupId(strconv.Itoa(uid))
+	home, err := homeOf(ctx, strconv.Itoa(uid))
 	if err != nil {
-		return kubeconfigFiles(path, "") // only root's home is known
+		return nil, err
 	}
-	return kubeconfigFiles(path, account.HomeDir)
+	return kubeconfigFiles("", home), nil
+}
+
+// homeOf returns a user's home folder. Without cgo, package user knows only what is in /etc/passwd; getent also
+// asks LDAP, SSSD and systemd-homed.
+func homeOf(ctx context.Context, uid string) (string, error) {
+	if account, err := user.LookupId(uid); err == nil && account.HomeDir != "" {
+		return account.HomeDir, nil
+	}
+	const home = 5 // name:password:UID:GID:comment:home:shell
+	entry, err := exec.CommandContext(ctx, "getent", "passwd", uid).Output()
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	if fields := strings.Split(string(entry), ":"); err == nil && len(fields) > home && filepath.IsAbs(fields[home]) {
+		return fields[home], nil
+	}
+	return "", invalid("the home folder of user %s, who ran sudo, is unknown; name your kubeconfig with --kubeconfig", uid)
 }
 
 // kubeconfigFiles returns the kubeconfig of the user with this home; this process's if it is empty.

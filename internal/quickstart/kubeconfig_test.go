@@ -4,6 +4,7 @@
 package quickstart
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -15,8 +16,11 @@ import (
 
 	. "github.com/onsi/gomega"
 	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/management"
 )
@@ -47,11 +51,11 @@ users: [{name: own, user: {token: secret}}]
 current-context: own
 `
 	g.Expect(os.WriteFile(first, []byte(own), 0o600)).To(Succeed())
-	g.Expect(mergeKubeconfig(KubeconfigFiles(""), "foo-demo", DefaultStateDir, administrator(t, "https://10.77.0.3:6443"))).To(Succeed())
-	g.Expect(mergeKubeconfig(KubeconfigFiles(""), "foo-other", DefaultStateDir, administrator(t, "https://10.77.0.4:6443"))).To(Succeed())
-	g.Expect(mergeKubeconfig(KubeconfigFiles(""), "foo-demo", DefaultStateDir, administrator(t, "https://10.77.0.5:6443"))).To(Succeed(), "a cluster of the same name replaces it")
+	g.Expect(mergeKubeconfig(kubeconfigFiles("", ""), "foo-demo", DefaultStateDir, administrator(t, "https://10.77.0.3:6443"))).To(Succeed())
+	g.Expect(mergeKubeconfig(kubeconfigFiles("", ""), "foo-other", DefaultStateDir, administrator(t, "https://10.77.0.4:6443"))).To(Succeed())
+	g.Expect(mergeKubeconfig(kubeconfigFiles("", ""), "foo-demo", DefaultStateDir, administrator(t, "https://10.77.0.5:6443"))).To(Succeed(), "a cluster of the same name replaces it")
 
-	merged, err := KubeconfigFiles("").GetStartingConfig()
+	merged, err := kubeconfigFiles("", "").GetStartingConfig()
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(merged.Clusters).To(HaveLen(3))
 	g.Expect(merged.CurrentContext).To(Equal("foo-demo"))
@@ -66,10 +70,10 @@ current-context: own
 		}
 	}
 
-	g.Expect(forgetKubeconfig(KubeconfigFiles(""), "foo-demo", DefaultStateDir)).To(Succeed())
-	g.Expect(forgetKubeconfig(KubeconfigFiles(""), "foo-demo", DefaultStateDir)).To(Succeed(), "nothing is left to forget")
-	g.Expect(forgetKubeconfig(KubeconfigFiles(""), "foo-other", "/srv/foo")).To(Succeed(), "it is in another folder")
-	merged, err = KubeconfigFiles("").GetStartingConfig()
+	g.Expect(forgetKubeconfig(kubeconfigFiles("", ""), "foo-demo", DefaultStateDir)).To(Succeed())
+	g.Expect(forgetKubeconfig(kubeconfigFiles("", ""), "foo-demo", DefaultStateDir)).To(Succeed(), "nothing is left to forget")
+	g.Expect(forgetKubeconfig(kubeconfigFiles("", ""), "foo-other", "/srv/foo")).To(Succeed(), "it is in another folder")
+	merged, err = kubeconfigFiles("", "").GetStartingConfig()
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(merged.Clusters).To(And(HaveLen(2), HaveKey("own"), HaveKey("foo-other")))
 	g.Expect(merged.CurrentContext).To(BeEmpty())
@@ -79,12 +83,12 @@ func TestKubeconfigOfTheUsersChoice(t *testing.T) {
 	g := NewWithT(t)
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "untouched"))
 	chosen := filepath.Join(t.TempDir(), "new", "config")
-	g.Expect(mergeKubeconfig(KubeconfigFiles(chosen), "foo-demo", DefaultStateDir, administrator(t, "https://a"))).To(Succeed())
+	g.Expect(mergeKubeconfig(kubeconfigFiles(chosen, ""), "foo-demo", DefaultStateDir, administrator(t, "https://a"))).To(Succeed())
 	g.Expect(os.Getenv("KUBECONFIG")).NotTo(BeAnExistingFile())
 	info, err := os.Stat(chosen)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(info.Mode().Perm()).To(BeEquivalentTo(0o600))
-	g.Expect(mergeKubeconfig(KubeconfigFiles(chosen), "foo-demo", DefaultStateDir, []byte("{}"))).To(MatchError(ContainSubstring("not complete")))
+	g.Expect(mergeKubeconfig(kubeconfigFiles(chosen, ""), "foo-demo", DefaultStateDir, []byte("{}"))).To(MatchError(ContainSubstring("not complete")))
 }
 
 // Whoever reads a kubeconfig while it is changed gets the old content or the new.
@@ -102,21 +106,21 @@ func TestKubeconfigIsReplaced(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	defer func() { _ = before.Close() }()
 
-	g.Expect(mergeKubeconfig(KubeconfigFiles(link), "foo-demo", DefaultStateDir, administrator(t, "https://a"))).To(Succeed())
+	g.Expect(mergeKubeconfig(kubeconfigFiles(link, ""), "foo-demo", DefaultStateDir, administrator(t, "https://a"))).To(Succeed())
 	g.Expect(io.ReadAll(before)).To(Equal(own))
 	g.Expect(os.Readlink(link)).To(Equal("target"))
 	info, err := os.Stat(target)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(info.Mode().Perm()).To(BeEquivalentTo(0o640))
 
-	g.Expect(mergeKubeconfig(KubeconfigFiles(""), "foo-demo", DefaultStateDir, administrator(t, "https://b"))).To(Succeed())
+	g.Expect(mergeKubeconfig(kubeconfigFiles("", ""), "foo-demo", DefaultStateDir, administrator(t, "https://b"))).To(Succeed())
 	merged, err := clientcmd.LoadFromFile(target)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(merged.Clusters["foo-demo"].Server).To(Equal("https://b"), "it stays in its file")
-	g.Expect(KubeconfigFiles("").GetStartingConfig()).To(HaveField("CurrentContext", "foo-demo"))
+	g.Expect(kubeconfigFiles("", "").GetStartingConfig()).To(HaveField("CurrentContext", "foo-demo"))
 
-	g.Expect(forgetKubeconfig(KubeconfigFiles(""), "foo-demo", DefaultStateDir)).To(Succeed())
-	g.Expect(KubeconfigFiles("").GetStartingConfig()).To(And(HaveField("CurrentContext", BeEmpty()), HaveField("Clusters", And(HaveLen(1), HaveKey("demo")))))
+	g.Expect(forgetKubeconfig(kubeconfigFiles("", ""), "foo-demo", DefaultStateDir)).To(Succeed())
+	g.Expect(kubeconfigFiles("", "").GetStartingConfig()).To(And(HaveField("CurrentContext", BeEmpty()), HaveField("Clusters", And(HaveLen(1), HaveKey("demo")))))
 	g.Expect(os.ReadDir(home)).To(HaveLen(3), "nothing else is left")
 }
 
@@ -168,6 +172,38 @@ func TestKubeconfigOfSudoer(t *testing.T) {
 	g.Expect(mergeKubeconfig(kubeconfigFiles("", home), "foo-third", DefaultStateDir, administrator(t, "https://a"))).To(MatchError("KUBECONFIG names no file"))
 }
 
+// With sudo, the user's kubectl may read another file than the one that has the context.
+func TestFileOfTheContextIsNamed(t *testing.T) {
+	g := NewWithT(t)
+	config := validConfig(filepath.Join(t.TempDir(), "state"))
+	state, err := openState(config)
+	g.Expect(err).NotTo(HaveOccurred())
+	defer state.close()
+	demo := clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: config.Namespace, Name: config.ClusterName}}
+	clusters, kind := clusterv1.GroupVersion.String(), metav1.APIResource{Namespaced: true, Verbs: metav1.Verbs{"list"}}
+	kind.Name, kind.Kind = "clusters", "Cluster"
+	kinds := metav1.APIResourceList{GroupVersion: clusters, APIResources: []metav1.APIResource{kind}}
+	kind.Name, kind.Kind = "secrets", "Secret"
+	serve(t, config, map[string]any{
+		"/api": metav1.APIVersions{Versions: []string{"v1"}}, "/api/v1": metav1.APIResourceList{GroupVersion: "v1", APIResources: []metav1.APIResource{kind}},
+		"/apis":             metav1.APIGroupList{Groups: []metav1.APIGroup{{Name: clusterv1.GroupVersion.Group, Versions: []metav1.GroupVersionForDiscovery{{GroupVersion: clusters, Version: clusterv1.GroupVersion.Version}}}}},
+		"/apis/" + clusters: kinds, "/apis/" + clusters + "/clusters": clusterv1.ClusterList{Items: []clusterv1.Cluster{demo}},
+		"/api/v1/namespaces/default/secrets/demo-kubeconfig": corev1.Secret{Data: map[string][]byte{"value": administrator(t, "https://a")}},
+	})
+
+	first, second := filepath.Join(t.TempDir(), "first"), filepath.Join(t.TempDir(), "second")
+	t.Setenv("KUBECONFIG", first+":"+second)
+	g.Expect(os.WriteFile(first, nil, 0o600)).To(Succeed())
+	for _, where := range []string{first, second} {
+		if where == second { // it stays there
+			g.Expect(os.Rename(first, second)).To(Succeed())
+		}
+		var said bytes.Buffer
+		g.Expect(AddKubeconfig(t.Context(), config, kubeconfigFiles("", ""), &said)).To(Succeed())
+		g.Expect(said.String()).To(Equal("The context foo-demo is in " + where + ".\n"))
+	}
+}
+
 // The next start replaces such a file, and commands would take its current context for the management cluster.
 func TestKubeconfigOfFooItself(t *testing.T) {
 	g := NewWithT(t)
@@ -179,14 +215,14 @@ func TestKubeconfigOfFooItself(t *testing.T) {
 	for _, path := range []string{own, link, filepath.Join(other, "hub.kubeconfig")} {
 		t.Setenv("KUBECONFIG", path)
 		refused := And(Satisfy(IsInvalid), MatchError("foo's own file "+path+" cannot be your kubeconfig; unset KUBECONFIG, or name yours with --kubeconfig"))
-		g.Expect(CheckKubeconfig(config, KubeconfigFiles(""))).To(refused)
-		g.Expect(AddKubeconfig(t.Context(), config, KubeconfigFiles(""), io.Discard)).To(refused)
-		g.Expect(CheckKubeconfig(config, KubeconfigFiles(config.StateDir+"-mine"))).To(Succeed())
+		g.Expect(CheckKubeconfig(config, kubeconfigFiles("", ""))).To(refused)
+		g.Expect(AddKubeconfig(t.Context(), config, kubeconfigFiles("", ""), io.Discard)).To(refused)
+		g.Expect(CheckKubeconfig(config, kubeconfigFiles(config.StateDir+"-mine", ""))).To(Succeed())
 	}
 	mine := filepath.Join(t.TempDir(), "mine")
 	g.Expect(os.WriteFile(mine, nil, 0o600)).To(Succeed())
 	t.Setenv("KUBECONFIG", mine+":"+own)
-	g.Expect(CheckKubeconfig(config, KubeconfigFiles(""))).To(Succeed(), "it gets nothing")
+	g.Expect(CheckKubeconfig(config, kubeconfigFiles("", ""))).To(Succeed(), "it gets nothing")
 }
 
 // What a user has added to the management cluster's kubeconfig does not change which cluster that is.
@@ -218,7 +254,7 @@ func TestLockedKubeconfig(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "config")
 	lock := file + ".lock"
 	g.Expect(os.WriteFile(lock, nil, 0o600)).To(Succeed())
-	err := mergeKubeconfig(KubeconfigFiles(file), "foo-demo", DefaultStateDir, administrator(t, "https://a"))
+	err := mergeKubeconfig(kubeconfigFiles(file, ""), "foo-demo", DefaultStateDir, administrator(t, "https://a"))
 	g.Expect(err).To(MatchError(And(ContainSubstring(lock), ContainSubstring("another program is changing it: if there is none, remove that file"))))
 	g.Expect(file).NotTo(BeAnExistingFile())
 
@@ -230,7 +266,7 @@ func TestLockedKubeconfig(t *testing.T) {
 		return errors.Join(clientcmd.WriteToFile(*config, file), os.Remove(lock))
 	})
 	g.Eventually(func() error {
-		return mergeKubeconfig(KubeconfigFiles(file), "foo-demo", DefaultStateDir, administrator(t, "https://a"))
+		return mergeKubeconfig(kubeconfigFiles(file, ""), "foo-demo", DefaultStateDir, administrator(t, "https://a"))
 	}).Should(Succeed())
 	g.Expect(other.Wait()).To(Succeed())
 	merged, err := clientcmd.LoadFromFile(file)
@@ -249,7 +285,7 @@ func TestKubeconfigIsMergedByOneCommandAtATime(t *testing.T) {
 	for number := range count {
 		all.Go(func() error {
 			return config.exclusively(t.Context(), io.Discard, func() error {
-				return mergeKubeconfig(KubeconfigFiles(file), fmt.Sprintf("foo-%d", number), DefaultStateDir, content)
+				return mergeKubeconfig(kubeconfigFiles(file, ""), fmt.Sprintf("foo-%d", number), DefaultStateDir, content)
 			})
 		})
 	}

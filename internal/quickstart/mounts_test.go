@@ -134,7 +134,7 @@ func TestFullDiskKeepsTheUsersKubeconfig(t *testing.T) {
 	before := administrator(t, "https://"+strings.Repeat("a", 3600)) // another entry needs another page
 	g.Expect(os.WriteFile(file, before, 0o600)).To(Succeed())
 	fill(t, folder)
-	g.Expect(mergeKubeconfig(KubeconfigFiles(file), "foo-demo", DefaultStateDir, administrator(t, "https://a"))).To(MatchError(unix.ENOSPC))
+	g.Expect(mergeKubeconfig(kubeconfigFiles(file, ""), "foo-demo", DefaultStateDir, administrator(t, "https://a"))).To(MatchError(unix.ENOSPC))
 	g.Expect(os.ReadFile(file)).To(Equal(before))
 	g.Expect(os.ReadDir(folder)).To(HaveLen(2), "nothing else is left")
 }
@@ -149,7 +149,7 @@ func TestMountedKubeconfig(t *testing.T) {
 	g.Expect(errors.Join(os.WriteFile(outside, nil, 0o600), os.WriteFile(inside, nil, 0o600))).To(Succeed())
 	g.Expect(unix.Mount(outside, inside, "", unix.MS_BIND, "")).To(Succeed())
 	t.Cleanup(func() { g.Expect(unix.Unmount(inside, 0)).To(Succeed()) })
-	g.Expect(mergeKubeconfig(KubeconfigFiles(inside), "foo-demo", DefaultStateDir, administrator(t, "https://a"))).To(Succeed())
+	g.Expect(mergeKubeconfig(kubeconfigFiles(inside, ""), "foo-demo", DefaultStateDir, administrator(t, "https://a"))).To(Succeed())
 	g.Expect(os.ReadFile(outside)).To(ContainSubstring("foo-demo"))
 	g.Expect(os.ReadDir(filepath.Dir(inside))).To(HaveLen(1), "nothing else is left")
 }

@@ -55,6 +55,12 @@ func withoutClusters(t *testing.T, config Config, left string) {
 		}
 	}
 	answers["/apis"] = groups
+	serve(t, config, answers)
+}
+
+// serve runs a management cluster of the state folder that gives these answers.
+func serve(t *testing.T, config Config, answers map[string]any) {
+	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer, known := answers[r.URL.Path]
 		if !known {
@@ -68,7 +74,7 @@ func withoutClusters(t *testing.T, config Config, left string) {
 	known := clientcmdapi.NewConfig()
 	known.Clusters[management.Context] = &clientcmdapi.Cluster{Server: server.URL}
 	known.Contexts[management.Context] = &clientcmdapi.Context{Cluster: management.Context}
-	g.Expect(clientcmd.WriteToFile(*known, config.managementKubeconfig())).To(Succeed())
+	NewWithT(t).Expect(clientcmd.WriteToFile(*known, config.managementKubeconfig())).To(Succeed())
 }
 
 // A management cluster without clusters is still in use if clusterctl has moved them, for example into one
@@ -100,9 +106,9 @@ func TestMovedClustersAreNotDeleted(t *testing.T) {
 	g.Expect(err).To(And(Satisfy(IsMissing), MatchError(moved)))
 	file := filepath.Join(t.TempDir(), "config")
 	config.Kubeconfig = file
-	g.Expect(AlreadyDeleted(config, KubeconfigFiles(file), err)).To(Equal(err))
-	g.Expect(mergeKubeconfig(KubeconfigFiles(file), "foo-demo", config.StateDir, administrator(t, "https://a"))).To(Succeed())
-	g.Expect(AlreadyDeleted(config, KubeconfigFiles(file), err)).To(And(Satisfy(IsInvalid),
+	g.Expect(AlreadyDeleted(config, kubeconfigFiles(file, ""), err)).To(Equal(err))
+	g.Expect(mergeKubeconfig(kubeconfigFiles(file, ""), "foo-demo", config.StateDir, administrator(t, "https://a"))).To(Succeed())
+	g.Expect(AlreadyDeleted(config, kubeconfigFiles(file, ""), err)).To(And(Satisfy(IsInvalid),
 		MatchError(moved+"; if it is deleted, remove its context with: "+config.Kubectl()+" --kubeconfig="+file+" config delete-context foo-demo")))
 
 	withoutClusters(t, config, "FooCluster")

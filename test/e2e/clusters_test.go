@@ -23,7 +23,7 @@ var _ = Describe("foo", Label("commands"), func() {
 		for _, name := range []string{"one", "two"} {
 			got := end(u.foo(ctx, append([]string{"create", "cluster", name, "--worker-machine-count=1"}, u.network()...)...))
 			Expect(got.code).To(BeZero(), got.stdout+got.stderr)
-			Expect(got.stdout).To(ContainSubstring("kubectl --context foo-" + name + " get nodes"))
+			Expect(got.stdout).To(And(ContainSubstring("The context foo-"+name+" is in "+u.kubeconfig+".\n"), ContainSubstring("kubectl --context foo-"+name+" get nodes")))
 		}
 		Expect(u.clusters(ctx)).To(Equal([]string{"one", "two"}))
 		for _, name := range []string{"one", "two"} {
