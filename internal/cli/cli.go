@@ -122,8 +122,24 @@ func (e *InterruptedError) Error() string { return e.Err.Error() }
 // Unwrap returns what the command returned.
 func (e *InterruptedError) Unwrap() error { return e.Err }
 
+// FailedError means that something failed after the user ended a command that runs until then.
+type FailedError struct {
+	// Err says what failed.
+	Err error
+}
+
+func (e *FailedError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what failed.
+func (e *FailedError) Unwrap() error { return e.Err }
+
+func isFailed(err error) bool {
+	var failed *FailedError
+	return errors.As(err, &failed)
+}
+
 // Execute runs a program until its command ends. It returns an InterruptedError if the command fails
-// after the user interrupted it or closed the terminal. The log messages of libraries would garble what the program shows,
+// after the user interrupted it or closed the terminal, unless that is a FailedError. The log messages of libraries would garble what the program shows,
 // and their errors are returned anyway, so it discards them.
 func Execute(root *cobra.Command) error {
 	log.SetLogger(logr.Discard())
@@ -136,7 +152,7 @@ func Execute(root *cobra.Command) error {
 	defer stop()
 	err := root.ExecuteContext(ctx)
 	switch {
-	case err == nil || ctx.Err() == nil:
+	case err == nil || ctx.Err() == nil || isFailed(err):
 		return err
 	case errors.Is(err, context.Cause(ctx)): // it names the signal
 		return &InterruptedError{Err: context.Canceled}
@@ -163,6 +179,8 @@ func ExitCode(err error, invalid func(error) bool) int {
 		return 0
 	case errors.As(err, &interrupted):
 		return ExitInterrupted
+	case isFailed(err):
+		return ExitFailed
 	case IsUsage(err) || invalid(err):
 		return ExitInvalid
 	default:

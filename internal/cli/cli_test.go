@@ -66,6 +66,19 @@ func TestInterrupt(t *testing.T) {
 	g.Expect(cli.Execute(cli.Root(wait))).To(MatchError(context.Canceled), "what the user reads is the same for every signal")
 }
 
+// A command that was to run until a signal ends it was not interrupted, so a failure after that counts.
+func TestFailureAtTheEnd(t *testing.T) {
+	g := NewWithT(t)
+	serve := &cobra.Command{Use: "serve", RunE: func(command *cobra.Command, _ []string) error {
+		g.Expect(syscall.Kill(os.Getpid(), syscall.SIGTERM)).To(Succeed())
+		<-command.Context().Done()
+		return fmt.Errorf("serve: %w", &cli.FailedError{Err: errInvalid})
+	}}
+	err := cli.Execute(cli.Root(serve))
+	g.Expect(err).To(And(MatchError(errInvalid), MatchError("serve: invalid value")))
+	g.Expect(cli.ExitCode(err, func(error) bool { return true })).To(Equal(cli.ExitFailed), "something was done")
+}
+
 // A command may clean up when its terminal is closed, unless nohup protects it from that.
 func TestClosedTerminal(t *testing.T) {
 	g := NewWithT(t)

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/capfoo/cluster-api-provider-foo/internal/cli"
 	"github.com/capfoo/cluster-api-provider-foo/internal/supervisor"
 )
 
@@ -66,6 +67,20 @@ func (c Config) cleaningUp(ctx context.Context) (context.Context, context.Cancel
 // otherwise but by its timeout.
 func interruptedAgain(cleaning context.Context) bool {
 	return errors.Is(cleaning.Err(), context.Canceled)
+}
+
+// ended returns the error of a run, whose clean-up has left something unless left is nil.
+func (c Config) ended(cleaning context.Context, runErr, left error, say *printer) error {
+	switch {
+	case left == nil:
+		return runErr
+	case interruptedAgain(cleaning):
+		return c.leftBehind()
+	case runErr == nil: // it was not interrupted: the user ends it when it is up
+		return &cli.FailedError{Err: left}
+	}
+	say.note("%v", left) // the last line is about what happened first
+	return errors.Join(runErr, left)
 }
 
 // stopPrograms ends all programs, or stops waiting for that when ctx ends. The programs notice when

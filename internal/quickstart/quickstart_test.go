@@ -19,9 +19,11 @@ import (
 
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/types"
+	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 	"k8s.io/client-go/rest"
 
+	"github.com/capfoo/cluster-api-provider-foo/internal/cli"
 	"github.com/capfoo/cluster-api-provider-foo/internal/quickstart/progress"
 	"github.com/capfoo/cluster-api-provider-foo/internal/supervisor"
 )
@@ -381,6 +383,42 @@ func TestFailedTeardown(t *testing.T) {
 		g.Expect(state.leave(t.Context(), newPrinter(&out), outcome)).To(MatchError(And(
 			ContainSubstring("broken"), ContainSubstring("retry with: "+config.program("foo")+" quickstart delete --state-dir "+config.StateDir))))
 		g.Expect(out.String()).To(BeEmpty())
+	}
+}
+
+// The exit code of a quick start that was up when it was ended says whether everything could be deleted.
+func TestExitCodeOfAFailedTeardown(t *testing.T) {
+	broken := errors.New("broken")
+	for name, test := range map[string]struct {
+		runErr, left error
+		again        bool
+		code         int
+		said         string
+	}{
+		"everything is deleted":                   {nil, nil, false, 0, ""},
+		"something is left":                       {nil, broken, false, cli.ExitFailed, "broken"},
+		"the clean-up was interrupted":            {nil, broken, true, cli.ExitInterrupted, "interrupted; to delete what is left, run: foo quickstart delete --state-dir=/state"},
+		"something is left before it was up":      {context.Canceled, broken, false, cli.ExitInterrupted, "context canceled\nbroken"},
+		"interrupted before it was up":            {context.Canceled, nil, false, cli.ExitInterrupted, "context canceled"},
+		"interrupted before it was up, and again": {context.Canceled, broken, true, cli.ExitInterrupted, "interrupted; to delete what is left, run: foo quickstart delete --state-dir=/state"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			cleaning, interrupt := context.WithCancel(t.Context())
+			defer interrupt()
+			if test.again {
+				interrupt()
+			}
+			err := cli.Execute(cli.Root(&cobra.Command{Use: "quickstart", RunE: func(command *cobra.Command, _ []string) error {
+				g.Expect(unix.Kill(os.Getpid(), unix.SIGTERM)).To(Succeed())
+				<-command.Context().Done()
+				return validConfig("/state").ended(cleaning, test.runErr, test.left, newPrinter(io.Discard))
+			}}))
+			g.Expect(cli.ExitCode(err, IsInvalid)).To(Equal(test.code))
+			if test.said != "" {
+				g.Expect(err).To(MatchError(test.said))
+			}
+		})
 	}
 }
 

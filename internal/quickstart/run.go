@@ -63,14 +63,7 @@ func Run(ctx context.Context, config Config, out io.Writer) error {
 	ending, cancel := config.cleaningUp(ctx)
 	defer cancel()
 	stopPrograms(ending, sup, say)
-	left := state.leave(ending, say, end)
-	if left != nil && interruptedAgain(ending) {
-		return config.leftBehind()
-	}
-	if runErr != nil && left != nil {
-		say.note("%v", left) // the last line is about what happened first
-	}
-	return errors.Join(runErr, left)
+	return config.ended(ending, runErr, state.leave(ending, say, end), say)
 }
 
 // check checks the configuration, the state folder and the machine. The state folder comes before the
