@@ -31,16 +31,31 @@ import (
 // hostileLog is what an instance would write to attack whoever reads its log.
 const hostileLog = "\x1b[31mbooting\x1b[0m\n<img src=x onerror=\"document.title='attacked'\"><script>document.title='attacked'</script>\n"
 
-// withLogs is a cloud whose instances have a hostile log.
-type withLogs struct{ server.Backend }
+// withLogs is a cloud whose instances have a hostile log. The kubelet's log exists once the bootstrap has
+// begun.
+type withLogs struct {
+	server.Backend
+	daemon *daemon
+}
 
 // Log implements server.Backend.
-func (withLogs) Log(ctx context.Context, _ string, log engine.Log) (io.ReadCloser, error) {
+func (l withLogs) Log(ctx context.Context, id string, log engine.Log) (io.ReadCloser, error) {
+	instance, err := l.GetInstance(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if log.Source == engine.LogKubelet && instance.Bootstrap.State == cloud.BootstrapPending {
+		return nil, &cloud.NotFoundError{Kind: "kubelet log of instance", Name: id}
+	}
+	ended := l.daemon.logsEnd()
 	reader, writer := io.Pipe()
 	go func() {
 		_, _ = io.WriteString(writer, "the "+string(log.Source)+"\n"+hostileLog)
 		if log.Follow {
-			<-ctx.Done()
+			select {
+			case <-ctx.Done():
+			case <-ended:
+			}
 		}
 		_ = writer.Close()
 	}()
@@ -56,11 +71,15 @@ type daemon struct {
 	mu      sync.Mutex
 	address string
 	web     *httptest.Server
+	// endStreams ends the streams of the server.
+	endStreams context.CancelFunc
+	// ended is closed when the logs that are followed end.
+	ended chan struct{}
 }
 
 func newDaemon(t *testing.T) *daemon {
 	t.Helper()
-	d := &daemon{GomegaWithT: NewWithT(t), machines: fake.NewMachines(), address: "127.0.0.1:0"}
+	d := &daemon{GomegaWithT: NewWithT(t), machines: fake.NewMachines(), address: "127.0.0.1:0", ended: make(chan struct{})}
 	state, err := store.Open(filepath.Join(t.TempDir(), "state.db"))
 	d.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { _ = state.Close() })
@@ -83,7 +102,7 @@ func newDaemon(t *testing.T) *daemon {
 // start serves at the same address as before, with a token for the tenant red.
 func (d *daemon) start(token string) {
 	handler, err := server.New([]server.Tenant{
-		{Name: "red", Token: token, ViewerToken: "viewer-" + token, Backend: withLogs{d.engine.Tenant("red")}},
+		{Name: "red", Token: token, ViewerToken: "viewer-" + token, Backend: withLogs{d.engine.Tenant("red"), d}},
 		{Name: "slow", Token: "token-of-slow", RequestsPerSecond: 3, Backend: d.engine.Tenant("slow")},
 		{Name: "empty", Token: "token-of-empty", Backend: d.engine.Tenant("empty")},
 	})
@@ -98,20 +117,54 @@ func (d *daemon) start(token string) {
 	// A browser tries each certificate once before it ignores that it does not know it.
 	d.web.Config.ErrorLog = log.New(io.Discard, "", 0)
 	d.web.Listener = listener
+	ctx, cancel := context.WithCancel(context.Background())
+	d.web.Config.BaseContext = func(net.Listener) context.Context { return ctx }
+	d.endStreams = cancel
 	d.web.StartTLS()
 }
 
-func (d *daemon) stop() {
+// server returns the server of the last start, and what ends its streams.
+func (d *daemon) server() (*httptest.Server, context.CancelFunc) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.web.CloseClientConnections()
-	d.web.Close()
+	return d.web, d.endStreams
+}
+
+// stop ends the server as the daemon does, with a proper end of all streams.
+func (d *daemon) stop() {
+	web, endStreams := d.server()
+	endStreams()
+	web.Close()
+}
+
+// kill cuts all connections, as when the daemon is killed.
+func (d *daemon) kill() {
+	web, _ := d.server()
+	web.CloseClientConnections()
+	d.stop()
+}
+
+// logsEnd returns a channel that is closed when the logs that are followed end.
+func (d *daemon) logsEnd() <-chan struct{} {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.ended
+}
+
+// endLogs ends the logs that are followed, as when the disk of an instance is unmounted.
+func (d *daemon) endLogs() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	close(d.ended)
+	d.ended = make(chan struct{})
 }
 
 // control lets the tests in the browser do what no user can.
 func (d *daemon) control() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /stop", func(http.ResponseWriter, *http.Request) { d.stop() })
+	mux.HandleFunc("POST /kill", func(http.ResponseWriter, *http.Request) { d.kill() })
+	mux.HandleFunc("POST /end-logs", func(http.ResponseWriter, *http.Request) { d.endLogs() })
 	mux.HandleFunc("POST /start/{token}", func(_ http.ResponseWriter, r *http.Request) { d.start(r.PathValue("token")) })
 	mux.HandleFunc("POST /boot/{id}", func(_ http.ResponseWriter, r *http.Request) {
 		d.machines.Report(r.PathValue("id"), cloud.Bootstrap{State: cloud.BootstrapSucceeded})

@@ -153,6 +153,8 @@ test('what an instance writes is only ever text', async () => {
   await shows('#instance-facts', '<script>document.title="attacked"</script>');
   assert.equal(await page.locator('#log').evaluate((log) => log.children.length), 0);
   assert.ok(!(await page.locator('#log').textContent()).includes('\x1b'), 'codes for colors are left out');
+  await operate(`/boot/${one.id}`);
+  await shows('#instance-facts', 'Succeeded');
   await page.getByLabel('Source').selectOption('kubelet');
   await shows('#log', 'the kubelet');
   await page.getByLabel('Follow').uncheck();
@@ -256,14 +258,59 @@ test('a restart of the daemon is survived', async () => {
 
   await page.goto(`${address}#instances/${one.id}`);
   await shows('#log', 'the console');
-  await operate('/stop');
-  await shows('#log-status', 'No log: the connection was lost');
-  await operate(`/start/${full}`);
-  await shows('#connection', 'Live');
-  await page.locator('#log-status:empty').waitFor({ state: 'attached' });
-  await shows('#log', 'the console');
+  for (const [end, status] of [['stop', 'The log ended'], ['kill', 'No log: the connection was lost']]) {
+    await operate(`/${end}`);
+    await shows('#log-status', status);
+    await shows('#connection', 'Disconnected, connecting again');
+    await operate(`/start/${full}`);
+    await shows('#connection', 'Live');
+    await followsOnce('the console');
+  }
   await remove(one);
   await shows('#instance-gone', 'no such instance');
+});
+
+// followsOnce waits until a log with this text is followed, which is then shown once.
+async function followsOnce(text) {
+  await page.locator('#log-status:empty').waitFor({ state: 'attached' });
+  await shows('#log', text);
+  assert.equal((await page.locator('#log').textContent()).split(text).length, 2, 'nothing is shown twice');
+}
+
+test('a log that ended is followed again after a change of the instance', async () => {
+  const one = await create('default.followed');
+  await signIn(viewer, `instances/${one.id}`);
+  await shows('#instance-facts', 'Running');
+  await page.getByLabel('Source').selectOption('kubelet');
+  await shows('#log-status', 'No log: ');
+  await operate(`/boot/${one.id}`);
+  await followsOnce('the kubelet');
+
+  await operate('/end-logs');
+  await shows('#log-status', 'The log ended');
+  const logs = () => requests.filter((url) => url.includes('/console?')).length;
+  const before = logs();
+  const two = await create('default.other');
+  await shows('[data-count="instances"]', '2');
+  await shows('#log-status', 'The log ended');
+  assert.equal(logs(), before, 'it is not read again without a change');
+  await call('POST', `/v1/instances/${one.id}/power/stop`);
+  await followsOnce('the kubelet');
+  assert.equal(logs(), before + 1);
+
+  await page.getByLabel('Follow').uncheck();
+  await shows('#log-status', 'The log ended');
+  await call('POST', `/v1/instances/${one.id}/power/start`);
+  await shows('#instance-facts', 'Running');
+  assert.equal(logs(), before + 2, 'a log that is not followed stays as it is');
+
+  await page.getByLabel('Follow').check();
+  await followsOnce('the kubelet');
+  await operate('/end-logs');
+  await shows('#log-status', 'The log ended');
+  await remove(one, two);
+  await shows('#instance-gone', 'no such instance');
+  await shows('#log', 'the kubelet');
 });
 
 test('a tenant that may only call now and then is shown too', async () => {

@@ -28,6 +28,10 @@ export class InstanceView {
   #log = null;
   // lost is true if the log ended with the connection.
   #lost = false;
+  // A log that ended may grow again once what is known changes. ended is what was known when a log
+  // that is followed ended, and otherwise empty.
+  #known = '';
+  #ended = '';
   #shown = '';
 
   constructor() {
@@ -46,8 +50,11 @@ export class InstanceView {
   }
 
   show(model) {
-    if (this.#lost && model.state === 'Connected') this.#openLog();
     const instance = model.instances.get(this.#id);
+    this.#known = JSON.stringify([model.connections, instance?.state, instance?.bootstrap.state]);
+    // The log of an instance that is being deleted stays in view.
+    const grows = this.#ended && this.#ended !== this.#known && instance && instance.state !== 'Deleting';
+    if ((this.#lost || grows) && model.state === 'Connected') this.#openLog();
     byID('instance-gone').hidden = !model.loaded || Boolean(instance);
     if (!instance) {
       setText(byID('instance-name'), this.#id);
@@ -90,19 +97,25 @@ export class InstanceView {
   async #openLog() {
     this.#log?.abort();
     this.#lost = false;
+    this.#ended = '';
     byID('log').replaceChildren();
     setText(byID('log-status'), '');
     if (!this.#id) return;
     const log = new AbortController();
     this.#log = log;
-    const status = (text) => { if (!log.signal.aborted) setText(byID('log-status'), text); };
-    const query = new URLSearchParams({ source: byID('log-source').value, follow: byID('log-follow').checked, tail: firstLines });
+    const follow = byID('log-follow').checked;
+    const query = new URLSearchParams({ source: byID('log-source').value, follow, tail: firstLines });
+    const end = (status, lost = false) => {
+      if (log.signal.aborted) return;
+      setText(byID('log-status'), status);
+      this.#lost = lost;
+      this.#ended = follow ? this.#known : '';
+    };
     try {
       await this.#api.stream(`/v1/instances/${encodeURIComponent(this.#id)}/console?${query}`, (text) => { if (!log.signal.aborted) append(text); }, log.signal);
-      status('The log ended.');
+      end('The log ended.');
     } catch (error) {
-      this.#lost = error.status === 0 && !log.signal.aborted;
-      status(`No log: ${error.message}.`);
+      end(`No log: ${error.message}.`, error.status === 0);
     }
   }
 }

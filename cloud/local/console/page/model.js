@@ -36,6 +36,8 @@ export class Model {
   problem = '';
   // loaded is true once the lists have been read.
   loaded = false;
+  // connections counts how often the page connected.
+  connections = 0;
 
   #api;
   #changed;
@@ -104,7 +106,8 @@ export class Model {
   }
 
   #note(event) {
-    if (event.kind === 'Synced') {
+    if (event.kind === 'Synced') { // the first event of a connection
+      this.connections++;
       for (const kind of Object.keys(kinds)) this.#dirty.set(kind, null);
       this.#dirty.set('Catalog', null);
       return;
