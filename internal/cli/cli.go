@@ -139,8 +139,8 @@ func isFailed(err error) bool {
 }
 
 // Execute runs a program until its command ends. It returns an InterruptedError if the command fails
-// after the user interrupted it or closed the terminal, unless that is a FailedError. The log messages of libraries would garble what the program shows,
-// and their errors are returned anyway, so it discards them.
+// after the user interrupted it or closed the terminal, unless that is a FailedError. The log messages of
+// libraries would garble what the program shows, and their errors are returned anyway, so it discards them.
 func Execute(root *cobra.Command) error {
 	log.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
