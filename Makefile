@@ -138,7 +138,7 @@ ON_HOST = test-host
 test-integration: programs images $(TOOLS)/nfpm $(TOOLS)/crane $(CONSOLE_TESTS)/node_modules ## Run the tests against a real kube-apiserver and real instances
 	@hack/prerequisites.sh dpkg-deb:dpkg rpm systemd-analyze:systemd chromium setsid:util-linux pkill:procps
 	@$(MAKE) --no-print-directory --jobs=3 $(ON_HOST) test-apiserver test-suite 2>&1 | tee --ignore-interrupts $(BIN)/integration.log || { \
-		echo 'These tests failed; bin/integration.log says why:' >&2; grep -aE '^ *(--- |\[)?FAIL' $(BIN)/integration.log >&2; exit 1; }
+		echo 'These tests failed; bin/integration.log says why:' >&2; grep -aE '^ *(--- FAIL|FAIL|\[(FAIL|PANICKED!|TIMEDOUT|INTERRUPTED)\]|make.*\*\*\*)' $(BIN)/integration.log >&2; exit 1; }
 
 BESIDE = $(CURDIR)/hack/beside.sh
 BENCHMARK = $(BESIDE) $(GO_TEST) -run '^$$' -bench . -benchtime 1x
@@ -161,6 +161,7 @@ test-host:
 	$(GO_TEST_INTEGRATION) integration,host -p 1 $(HOST_PACKAGES)
 	cd node/agent && $(GO_TEST_INTEGRATION) integration,host -p 1 ./...
 
+test-smoke: export GINKGO_NO_COLOR := 1
 test-smoke: test-host
 	@$(MAKE) --no-print-directory e2e LABELS=smoke
 

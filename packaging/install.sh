@@ -264,7 +264,7 @@ left() {
 
 uninstall() {
 	[ -f "$lib/installed" ] || fail "there is no Foo in $lib that $program installed: name its folder with --prefix" 2
-	# A first installation that was interrupted may lack it.
+	# What was interrupted may lack it.
 	[ ! -e "$lib/removable.sh" ] || reason=$(sh "$lib/removable.sh") || fail "$reason" 2
 	lock
 	trap 'fail "interrupted: repeat it" 130' INT TERM
