@@ -237,9 +237,12 @@ func TestWatchOfSelectedInstances(t *testing.T) {
 	g := NewWithT(t)
 	instance := cloud.Instance{ID: "i1", Name: "a", State: cloud.InstanceRunning}
 	items := []cloud.Instance{instance}
-	steps := make(chan func())
+	steps, listed := make(chan func()), make(chan bool)
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+api.PathInstances, func(w http.ResponseWriter, _ *http.Request) { answer(w, api.Instances{Items: items}) })
+	mux.HandleFunc("GET "+api.PathInstances, func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, api.Instances{Items: items})
+		listed <- true
+	})
 	mux.HandleFunc("GET "+api.PathWatch, func(w http.ResponseWriter, r *http.Request) {
 		answer(w, cloud.Event{Kind: cloud.EventSynced})
 		for {
@@ -267,17 +270,25 @@ func TestWatchOfSelectedInstances(t *testing.T) {
 	ended := make(chan error)
 	go func() { ended <- command.ExecuteContext(ctx) }()
 
-	g.Eventually(said).Should(Receive(HavePrefix("- bootstrap:")))
-	become := func(left ...cloud.Instance) { steps <- func() { items = left } }
+	next := func() (text string) {
+		g.Eventually(said).Should(Receive(&text))
+		return text
+	}
+	<-listed
+	g.Expect(next()).To(HavePrefix("- bootstrap:"))
+	become := func(left ...cloud.Instance) {
+		steps <- func() { items = left }
+		<-listed
+	}
 	stopped := instance
 	stopped.State = cloud.InstanceStopped
 	become(stopped)
-	g.Eventually(said).Should(Receive(And(HavePrefix("---\nbootstrap:"), ContainSubstring("\nstate: Stopped\n"))))
+	g.Expect(next()).To(And(HavePrefix("---\nbootstrap:"), ContainSubstring("\nstate: Stopped\n")))
 	become(stopped) // not selected
 	become(instance)
-	g.Eventually(said).Should(Receive(ContainSubstring("\nstate: Running\n")))
+	g.Expect(next()).To(ContainSubstring("\nstate: Running\n"))
 	become()
-	g.Eventually(said).Should(Receive(Equal("instance a (i1) is gone.\n")))
+	g.Expect(next()).To(Equal("instance a (i1) is gone.\n"))
 	interrupt()
 	g.Eventually(ended).Should(Receive(Succeed()))
 }

@@ -31,17 +31,27 @@ func CreateCluster(ctx context.Context, config Config, out io.Writer) error {
 	defer hush()
 	running := talking
 	var coming *follower
-	remedy := "" // deletes the management cluster if this command has started it
+	remedy := "" // ends the management cluster if this command has started it
 	// Other commands do not stop or remove the management cluster meanwhile.
 	err := config.exclusively(ctx, out, func() (err error) {
 		fresh := !config.kept()
+		pid, err := config.owner()
+		if err != nil {
+			return err
+		}
 		if err := config.start(ctx, out); err != nil {
 			return err
 		}
-		if fresh { // start has checked the host
-			remedy = config.removeCommand()
-		} else if err := config.checkRunning(ctx); err != nil {
-			return err
+		switch {
+		case fresh: // start has checked the host
+			remedy = "delete it with: " + config.removeCommand()
+		case pid == 0:
+			remedy = "stop it with: " + config.here("foo stop")
+		}
+		if !fresh {
+			if err := config.checkRunning(ctx); err != nil {
+				return err
+			}
 		}
 		go say.repeatWaiting(talking)
 		running, _ = config.whileRunning(talking) // it ends with talking
@@ -107,7 +117,7 @@ func (c Config) followed(ctx context.Context, err error, say *printer) error {
 	return explain(c, err, say, "the logs are in "+c.logDir()+"; delete the cluster with: "+c.DeleteCommand())
 }
 
-// notBegun is the error for a cluster of which nothing has been created. With a remedy, which deletes the
+// notBegun is the error for a cluster of which nothing has been created. With a remedy, which ends the
 // management cluster that was started for it, it is no InvalidError.
 func (c Config) notBegun(ctx context.Context, err error, remedy string) error {
 	advice := ""
@@ -120,7 +130,7 @@ func (c Config) notBegun(ctx context.Context, err error, remedy string) error {
 		advice = "; " + whenFull
 	}
 	if remedy != "" {
-		advice += "; the management cluster runs: delete it with: " + remedy
+		advice += "; the management cluster runs: " + remedy
 	}
 	if advice == "" {
 		return err

@@ -192,8 +192,8 @@ func TestFailureBetweenStartAndCreation(t *testing.T) {
 	config := validConfig(t.TempDir())
 	interrupted, cancel := context.WithCancel(t.Context())
 	cancel()
-	const says, remedy = "interrupted; cluster demo was not created", "foo quickstart delete --state-dir=/state"
-	const runs = "; the management cluster runs: delete it with: " + remedy
+	const says, remedy = "interrupted; cluster demo was not created", "delete it with: foo quickstart delete --state-dir=/state"
+	const runs = "; the management cluster runs: " + remedy
 	g.Expect(config.notBegun(interrupted, context.Canceled, "")).To(MatchError(says))
 	g.Expect(config.notBegun(interrupted, context.Canceled, remedy)).To(MatchError(says + runs))
 	refused := invalid("choose another name")

@@ -68,6 +68,7 @@ func TestTheDaemonsFilesOnAFullDisk(t *testing.T) {
 func TestOnlyANewCloudIsCheckedForRoom(t *testing.T) {
 	g := NewWithT(t)
 	o := Options{StateDir: ownDisk(t), SystemDir: t.TempDir(), Network: "10.200.0.0/24", Bridge: "foo-unit-test"}
+	g.Expect(os.Mkdir(filepath.Join(o.SystemDir, "etc"), 0o700)).To(Succeed())
 	fill(g, o.StateDir)
 	g.Expect(os.Rename(filepath.Join(o.StateDir, "fill"), filepath.Join(o.StateDir, stateFile))).To(Succeed())
 	full := Or(MatchError(ContainSubstring("of free space")), MatchError(unix.ENOSPC))
