@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"time"
 
 	certutil "k8s.io/client-go/util/cert"
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
@@ -27,12 +28,15 @@ type identity struct {
 	cert, key []byte
 }
 
+// clockSkew is how far the clock may be set back after a start, and certificates are still valid.
+const clockSkew = time.Hour
+
 func newAuthority(name string) (*authority, error) {
 	key, err := newKey()
 	if err != nil {
 		return nil, err
 	}
-	cert, err := certutil.NewSelfSignedCACert(certutil.Config{CommonName: name}, key)
+	cert, err := certutil.NewSelfSignedCACert(certutil.Config{CommonName: name, NotBefore: time.Now().Add(-clockSkew)}, key)
 	if err != nil {
 		return nil, fmt.Errorf("create certificate authority %s: %w", name, err)
 	}

@@ -8,9 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	certutil "k8s.io/client-go/util/cert"
 )
 
 const components = `
@@ -142,6 +144,11 @@ func TestCertificates(t *testing.T) {
 	files, err := id.write(dir, "someone")
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(files.key).To(WithTransform(mode, Equal("-rw-------")))
+	issued, err := certutil.ParseCertsPEM(id.cert)
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, cert := range append(issued, ca.cert) {
+		g.Expect(cert.NotBefore).To(BeTemporally("<=", time.Now().Add(-clockSkew)), "the clock may be set back")
+	}
 }
 
 func mode(path string) (string, error) {
