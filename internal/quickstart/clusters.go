@@ -110,7 +110,7 @@ func (c Config) validate() error {
 
 // kept reports whether the state folder has the state of an earlier run.
 func (c Config) kept() bool {
-	entries, err := os.ReadDir(c.StateDir)
+	entries, err := c.content()
 	if err != nil || free(entries) {
 		return false
 	}

@@ -202,12 +202,17 @@ func missing(path string) []string {
 // change changes the user's kubeconfig, after other programs that are changing it. edit gets the
 // content of each file, their paths, and which of them gets new entries. With sudo, files and folders
 // that did not exist belong to the user who ran it, who could not read them otherwise.
-func change(files clientcmd.ConfigAccess, edit func(all map[string]*clientcmdapi.Config, paths []string, first string)) error {
+func change(files clientcmd.ConfigAccess, edit func(all map[string]*clientcmdapi.Config, paths []string, first string)) (err error) {
 	paths, first := pathsOf(files)
 	if first == "" {
 		return errors.New("KUBECONFIG names no file")
 	}
 	created := missing(first)
+	defer func() { // also if the disk is full: the folder may exist by now
+		if given := giveToSudoer(created); err == nil && given != nil {
+			err = fmt.Errorf("give you your kubeconfig: %w", given)
+		}
+	}()
 	unlock, err := lockFiles(paths)
 	if err != nil {
 		return fmt.Errorf("lock your kubeconfig: %w", err)
@@ -226,9 +231,6 @@ func change(files clientcmd.ConfigAccess, edit func(all map[string]*clientcmdapi
 		if err != nil {
 			return fmt.Errorf("write your kubeconfig: %w", err)
 		}
-	}
-	if err := giveToSudoer(created); err != nil {
-		return fmt.Errorf("give you your kubeconfig: %w", err)
 	}
 	return nil
 }

@@ -68,11 +68,29 @@ func TestDeletionOfADiskOrLink(t *testing.T) {
 			state, err := openState(config)
 			g.Expect(err).NotTo(HaveOccurred())
 			state.close()
+			g.Expect(config.kept()).To(BeFalse(), "nothing was created")
 			g.Expect(Remove(t.Context(), config, io.Discard)).To(Succeed())
 			g.Expect(config.removed()).To(BeTrue())
 			g.Expect(stateDir).To(BeADirectory())
 		})
 	}
+}
+
+// The user's kubectl must be able to read what is written once there is room.
+func TestFullHomeOfTheUserWhoRunsSudo(t *testing.T) {
+	if !withOwnMounts(t) {
+		return
+	}
+	g := NewWithT(t)
+	home := mountDisk(t, "64k")
+	fill(t, home)
+	t.Setenv("KUBECONFIG", "")
+	t.Setenv("SUDO_UID", "65534")
+	t.Setenv("SUDO_GID", "65534")
+	g.Expect(mergeKubeconfig(kubeconfigFiles("", home), "foo-demo", DefaultStateDir, administrator(t, "https://a"))).To(MatchError(unix.ENOSPC))
+	var folder unix.Stat_t
+	g.Expect(unix.Stat(filepath.Join(home, ".kube"), &folder)).To(Succeed())
+	g.Expect(folder.Uid).To(BeEquivalentTo(65534))
 }
 
 // What fills a disk can be deleted.

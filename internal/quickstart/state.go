@@ -111,11 +111,16 @@ func (s *state) prepare() error {
 // unfinished ends the name of a file that is being written.
 const unfinished = ".new"
 
-// replaceFile writes a file that only its owner can read. At any time, and also if the disk is full,
-// it has the old content or all of the new.
+// replaceFile writes a file that only its owner can read. At any time, and also if the disk is full or
+// the power fails, it has the old content or all of the new.
 func replaceFile(path string, content []byte) error {
-	if err := os.WriteFile(path+unfinished, content, 0o600); err != nil {
-		return errors.Join(err, os.RemoveAll(path+unfinished))
+	file, err := os.OpenFile(path+unfinished, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(content)
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return errors.Join(err, os.Remove(path+unfinished))
 	}
 	return os.Rename(path+unfinished, path)
 }
