@@ -9,6 +9,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -206,6 +208,7 @@ func startCloud(ctx context.Context, config Config, sup *supervisor.Supervisor, 
 		Name:  cloudProcess,
 		Path:  config.program("foocloud"),
 		Args:  args,
+		Env:   proxies(os.Environ()),
 		Ready: func(ctx context.Context) error { return cloudReady(ctx, config) },
 	})
 	if err != nil {
@@ -213,6 +216,14 @@ func startCloud(ctx context.Context, config Config, sup *supervisor.Supervisor, 
 	}
 	say.done("cloud up")
 	return nil
+}
+
+// proxies returns the proxy settings of an environment. The cloud fetches container images.
+func proxies(environment []string) []string {
+	return slices.DeleteFunc(environment, func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return !slices.Contains([]string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"}, strings.ToUpper(name))
+	})
 }
 
 // cloudReady returns nil once the cloud accepts connections and has a token for its tenant.

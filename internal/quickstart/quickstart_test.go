@@ -458,6 +458,37 @@ func TestPrinterWithAClosedOutput(t *testing.T) {
 	g.Expect(proof).To(BeAnExistingFile())
 }
 
+type closed struct{}
+
+func (closed) Write([]byte) (int, error) { return 0, unix.EPIPE }
+
+// A cluster is not deleted because head has read enough.
+func TestReportThatNobodyReads(t *testing.T) {
+	g := NewWithT(t)
+	config := validConfig(t.TempDir())
+	config.BinDir = t.TempDir()
+	for _, program := range []string{config.program("tools/clusterctl"), config.kubernetes("kubectl")} {
+		g.Expect(os.MkdirAll(filepath.Dir(program), 0o700)).To(Succeed())
+		g.Expect(os.WriteFile(program, []byte("#!/bin/sh\n"), 0o700)).To(Succeed())
+	}
+	g.Expect(report{config: config}.write(t.Context(), closed{})).To(Succeed())
+}
+
+// A broken cluster can be repaired only while everything runs.
+func TestAResumedRunGoesOnWithABrokenCluster(t *testing.T) {
+	g := NewWithT(t)
+	failed := fmt.Errorf("follow: %w", &FailedError{Reason: "an instance is stopped"})
+	g.Expect(found.mayFail(failed)).To(BeTrue())
+	g.Expect(created.mayFail(failed)).To(BeFalse(), "nothing of it is lost")
+	g.Expect(found.mayFail(errors.New("the API server does not answer"))).To(BeFalse())
+	g.Expect(found.mayFail(nil)).To(BeFalse())
+}
+
+func TestProxiesOfTheCloud(t *testing.T) {
+	environment := []string{"HTTPS_PROXY=http://a:1", "no_proxy=b", "KUBECONFIG=c", "ALL_PROXY=d", "HTTP_PROXY=e"}
+	NewWithT(t).Expect(proxies(environment)).To(Equal([]string{"HTTPS_PROXY=http://a:1", "no_proxy=b", "HTTP_PROXY=e"}))
+}
+
 // Images that are still being loaded do not hold up the report of a failure.
 func TestFailureEndsTheLoadingOfImages(t *testing.T) {
 	g := NewWithT(t)

@@ -6,6 +6,7 @@ package quickstart
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -18,6 +19,23 @@ import (
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/quickstart/progress"
 )
+
+// origin is where the workload cluster comes from.
+type origin int
+
+const (
+	// created is a cluster that this run created.
+	created origin = iota
+	// found is a cluster that already existed.
+	found
+)
+
+// mayFail reports whether a run goes on in spite of an error: a cluster that existed can be repaired only
+// while everything runs.
+func (o origin) mayFail(err error) bool {
+	var failed *FailedError
+	return o == found && errors.As(err, &failed)
+}
 
 // report shows the finished cluster: its tree, its nodes, the time that each phase took, and the
 // next steps.
@@ -42,8 +60,8 @@ func (r report) write(ctx context.Context, out io.Writer) error {
 	if config.Management {
 		next = managementSteps(config)
 	}
-	_, err = fmt.Fprintf(out, "\n%s\n%s\n%s%s", tree, nodes, phases(r.reached), next)
-	return err
+	_, _ = fmt.Fprintf(out, "\n%s\n%s\n%s%s", tree, nodes, phases(r.reached), next) // the cluster stays even if nobody reads this
+	return nil
 }
 
 // output runs a program as a user would, but with the state folder as its home, so that it leaves

@@ -143,8 +143,8 @@ func workload(ctx context.Context, config Config, management *rest.Config, say *
 	if config.Management && config.initialized() {
 		// It may manage itself by now, and must not be created again.
 		say.note("Management cluster %s already exists and is left as it is.", config.ClusterName)
-		_, err := io.WriteString(say.out, "\n"+managementSteps(config))
-		return err
+		_, _ = io.WriteString(say.out, "\n"+managementSteps(config)) // it goes on even if nobody reads this
+		return nil
 	}
 	var origin origin
 	var reached []progress.Reached
@@ -157,7 +157,12 @@ func workload(ctx context.Context, config Config, management *rest.Config, say *
 		origin, reached, err = createWorkload(groupCtx, config, management, say)
 		return err
 	})
-	if err := group.Wait(); err != nil {
+	err := group.Wait()
+	if !config.Exit && origin.mayFail(err) {
+		say.note("Cluster %s is not available: %s", config.ClusterName, indent(err.Error()))
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	shown := report{config: config}
@@ -197,16 +202,6 @@ func newClient(management *rest.Config) (client.Client, error) {
 	}
 	return client.New(management, client.Options{Scheme: scheme})
 }
-
-// origin is where the workload cluster comes from.
-type origin int
-
-const (
-	// created is a cluster that this run created.
-	created origin = iota
-	// found is a cluster that already existed.
-	found
-)
 
 // applyTemplate creates the objects of the cluster. A cluster from an earlier run is left as it is.
 func applyTemplate(ctx context.Context, config Config, live client.Client, say *printer) (origin, error) {
