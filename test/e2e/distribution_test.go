@@ -129,6 +129,12 @@ var _ = DescribeTableSubtree("A machine with Debian", Label("distribution", "slo
 		DeferCleanup(func() { v.stop() })
 	}, NodeTimeout(emulated))
 
+	JustAfterEach(func(ctx SpecContext) {
+		if CurrentSpecReport().Failed() {
+			v.show(ctx)
+		}
+	}, NodeTimeout(emulated))
+
 	It("has cgroup v2", func(ctx SpecContext) {
 		Expect(v.run(ctx, ". /etc/os-release; echo $VERSION_CODENAME")).To(Equal(release))
 		Expect(v.run(ctx, "stat --file-system --format=%T /sys/fs/cgroup")).To(Equal("cgroup2fs"))

@@ -164,6 +164,19 @@ func (v *virtualMachine) reboot(ctx context.Context) {
 	v.wait(ctx)
 }
 
+// show adds what foo runs on the machine to the report of a story that fails.
+func (v *virtualMachine) show(ctx context.Context) {
+	for _, command := range []string{
+		"uptime; free --mebi; ps --sort=-pcpu -eo pcpu,etime,args | head --lines=12 | cut --characters=-120",
+		"tail --lines=20 /var/lib/foo/logs/*.log",
+		". /var/lib/foo/env; export FOO_CLOUD_ENDPOINT FOO_CLOUD_TOKEN_FILE; foocloud instances; for name in $(foocloud instances --output=name); do " +
+			"echo \"== $name\"; foocloud logs --tail=40 $name; foocloud logs --kubelet --tail=60 $name; done",
+	} {
+		said, err := v.try(ctx, command)
+		AddReportEntry(command, ReportEntryVisibilityFailureOrVerbose, fmt.Sprintf("\n%s\n%v", said, err))
+	}
+}
+
 // stop ends the machine as if its power failed.
 func (v *virtualMachine) stop() {
 	GinkgoHelper()
