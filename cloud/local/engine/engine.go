@@ -36,7 +36,7 @@ type Options struct {
 	// Boots is how many instances may boot at the same time; 0 if any number may.
 	Boots int
 	// Limits per tenant. A tenant that is missing here has none, and only its own fault rules can
-	// name it.
+	// name it. Its pools get no instances, unless this is nil.
 	Limits map[string]cloud.Resources
 	// Now is the clock; time.Now if nil.
 	Now func() time.Time

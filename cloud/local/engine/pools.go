@@ -160,6 +160,10 @@ func (e *Engine) createMembers(c *change, record *store.Pool, have []store.Insta
 	if missing <= 0 {
 		return nil
 	}
+	// Without a token, nobody could delete what is created for a tenant that was removed.
+	if _, ok := e.options.Limits[record.Tenant]; !ok && e.options.Limits != nil {
+		return &cloud.UnauthorizedError{Message: fmt.Sprintf("the cloud's configuration has no tenant %q", record.Tenant)}
+	}
 	// The cloud may have lost zones since the pool was ordered.
 	zones, err := e.catalog.OfferedZones(record.Zones)
 	if err != nil {

@@ -36,6 +36,7 @@ type host struct {
 	machines  *fake.Machines
 	balancers *fake.Balancers
 	limits    cloud.Resources
+	removed   bool // the tenant from the configuration
 	boots     int
 	engine    *engine.Engine
 	tenant    *engine.Tenant
@@ -57,12 +58,16 @@ func newHost(t *testing.T) *host {
 }
 
 func (h *host) newEngine() *engine.Engine {
+	limits := map[string]cloud.Resources{"a": h.limits}
+	if h.removed {
+		delete(limits, "a")
+	}
 	return engine.New(engine.Options{
 		Store: h.store, Machines: h.machines, Balancers: h.balancers, Network: netip.MustParsePrefix("10.64.0.0/12"),
 		Zones:         []cloud.Zone{{Name: "zone-a"}, {Name: "zone-b"}},
 		InstanceTypes: []cloud.InstanceType{{Name: "small", CPUs: 2, MemoryBytes: 1 << 31}},
 		Images:        func() ([]cloud.Image, error) { return []cloud.Image{{KubernetesVersion: "v1.36.3"}}, nil },
-		Limits:        map[string]cloud.Resources{"a": h.limits},
+		Limits:        limits,
 		Boots:         h.boots,
 	})
 }

@@ -71,7 +71,7 @@ func newWorld(t *testing.T) *world {
 		Images: func() ([]cloud.Image, error) {
 			return []cloud.Image{{KubernetesVersion: version}, {Name: "gpu", KubernetesVersion: version}}, nil
 		},
-		Limits: map[string]cloud.Resources{"a": {Instances: 3, LoadBalancers: 1}},
+		Limits: map[string]cloud.Resources{"a": {Instances: 3, LoadBalancers: 1}, "b": {}},
 	})
 	w.engine = e
 	ctx, cancel := context.WithCancel(context.Background())
