@@ -16,10 +16,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/mod/semver"
 	"golang.org/x/sys/unix"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/klog/v2"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/config"
@@ -33,6 +35,8 @@ const (
 	tokenFile = "token"
 	// spaceFile is what the cloud's network namespace is mounted on.
 	spaceFile = "network"
+	// agentFolder holds a folder for each node agent that was installed.
+	agentFolder = "agent"
 
 	hashLength = 16
 
@@ -102,6 +106,49 @@ func images(folder string) ([]cloud.Image, error) {
 	return list, nil
 }
 
+// agentDir returns the folder of the node agent for new instances. On a full disk, that may be the
+// agent of an earlier start.
+func (o Options) agentDir() (string, error) {
+	folder, err := installAgent(o.StateDir, o.Agent)
+	if !o.full(err) {
+		return folder, err
+	}
+	earlier := newestAgent(o.StateDir)
+	if earlier == "" {
+		return "", err
+	}
+	klog.Background().Info("The disk of the state folder is full; until the next start, new instances get the node agent of an earlier start",
+		"folder", earlier, "reason", err.Error())
+	return earlier, nil
+}
+
+// newestAgent returns the folder of the complete agent that was installed last; empty if there is none.
+func newestAgent(stateDir string) string {
+	entries, _ := os.ReadDir(filepath.Join(stateDir, agentFolder))
+	newest, installed := "", time.Time{}
+	for _, entry := range entries {
+		folder := filepath.Join(stateDir, agentFolder, entry.Name())
+		program, err := os.Open(filepath.Join(folder, contract.AgentDir, contract.AgentName))
+		if err != nil {
+			continue
+		}
+		info, err := program.Stat()
+		name, _, unreadable := hash(program)
+		_ = program.Close()
+		if errors.Join(err, unreadable) == nil && name == entry.Name() && info.ModTime().After(installed) {
+			newest, installed = folder, info.ModTime()
+		}
+	}
+	return newest
+}
+
+// hash returns the name of the folder for a program, and the program's size.
+func hash(program io.Reader) (name string, size int64, err error) {
+	sum := sha256.New()
+	size, err = io.Copy(sum, program)
+	return hex.EncodeToString(sum.Sum(nil))[:hashLength], size, err
+}
+
 // installAgent copies the node agent into a subfolder of the state folder, laid out as in an
 // instance. The subfolder's name depends on the agent's content, so running instances keep the
 // agent that they were created with.
@@ -111,19 +158,18 @@ func installAgent(stateDir, agent string) (string, error) {
 		return "", fmt.Errorf("install the node agent: %w", err)
 	}
 	defer func() { _ = source.Close() }()
-	sum := sha256.New()
-	size, err := io.Copy(sum, source)
+	name, size, err := hash(source)
 	if err != nil {
 		return "", fmt.Errorf("install the node agent: %w", err)
 	}
-	folder := filepath.Join(stateDir, "agent", hex.EncodeToString(sum.Sum(nil))[:hashLength])
+	folder := filepath.Join(stateDir, agentFolder, name)
 	// An existing folder is complete, since it is renamed last, unless the power failed before its
 	// program was on disk.
 	info, err := os.Stat(filepath.Join(folder, contract.AgentDir, contract.AgentName))
 	if err == nil && info.Size() == size {
 		return folder, nil
 	}
-	partial := filepath.Join(stateDir, "agent", "new")
+	partial := filepath.Join(stateDir, agentFolder, "new")
 	programs := filepath.Join(partial, contract.AgentDir)
 	for _, step := range []func() error{
 		func() error { return os.RemoveAll(partial) },
@@ -134,7 +180,7 @@ func installAgent(stateDir, agent string) (string, error) {
 		func() error { return os.Rename(partial, folder) },
 	} {
 		if err := step(); err != nil {
-			return "", fmt.Errorf("install the node agent: %w", err)
+			return "", errors.Join(fmt.Errorf("install the node agent: %w", err), os.RemoveAll(partial))
 		}
 	}
 	return folder, nil

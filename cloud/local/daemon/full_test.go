@@ -8,10 +8,14 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	"golang.org/x/sys/unix"
+
+	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
 
 // ownDisk mounts a small file system in memory, which only this test sees, and returns its folder.
@@ -48,20 +52,36 @@ func fill(g Gomega, folder string) {
 func TestTheDaemonsFilesOnAFullDisk(t *testing.T) {
 	g := NewWithT(t)
 	state, agent := ownDisk(t), filepath.Join(t.TempDir(), "agent")
-	g.Expect(os.WriteFile(agent, []byte("one"), 0o755)).To(Succeed())
-	folder, err := installAgent(state, agent)
-	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(os.WriteFile(filepath.Join(state, stateFile), nil, 0o600)).To(Succeed())
+	install := func(content string) string {
+		g.Expect(os.WriteFile(agent, []byte(content), 0o755)).To(Succeed())
+		folder, err := Options{StateDir: state, Agent: agent}.agentDir()
+		g.Expect(err).NotTo(HaveOccurred())
+		return folder
+	}
+	program := filepath.Join(contract.AgentDir, contract.AgentName)
+	old, folder, cut := install("old"), install("one"), install("cut")
+	g.Expect(os.Chtimes(filepath.Join(old, program), time.Time{}, time.Now().Add(-time.Hour))).To(Succeed())
+	g.Expect(os.Truncate(filepath.Join(cut, program), 0)).To(Succeed(), "the power failed")
 	g.Expect(os.WriteFile(filepath.Join(state, lockFile), nil, 0o600)).To(Succeed(), "an earlier daemon emptied it")
 	fill(g, state)
 
-	g.Expect(installAgent(state, agent)).To(Equal(folder), "nothing is to be written")
+	g.Expect(install("one")).To(Equal(folder), "nothing is to be written")
 	locked, err := lock(state)
 	g.Expect(err).NotTo(HaveOccurred(), "the number in it only helps people")
 	g.Expect(locked.Close()).To(Succeed())
 
-	g.Expect(os.WriteFile(agent, []byte("two"), 0o755)).To(Succeed())
-	_, err = installAgent(state, agent)
-	g.Expect(err).To(MatchError(unix.ENOSPC))
+	g.Expect(install("two")).To(Equal(folder), "instances that fill the disk can be deleted after an upgrade")
+	g.Expect(os.Truncate(filepath.Join(state, "fill"), 8<<10)).To(Succeed())
+	for number := range 8 {
+		g.Expect(os.Remove(filepath.Join(state, fmt.Sprintf("fill-%d", number)))).To(Succeed())
+	}
+	g.Expect(install(strings.Repeat("large", 15<<10))).To(Equal(folder), "the copy does not fit")
+	g.Expect(filepath.Join(state, agentFolder, "new")).NotTo(BeADirectory(), "a part of it helps nobody")
+	g.Expect(os.RemoveAll(old)).To(Succeed())
+	g.Expect(os.RemoveAll(folder)).To(Succeed())
+	_, err = Options{StateDir: state, Agent: agent}.agentDir()
+	g.Expect(err).To(MatchError(unix.ENOSPC), "there is no other agent")
 }
 
 // A cloud that exists must be able to start on a full disk.

@@ -324,7 +324,7 @@ func (c *checked) networkRecord(state *store.Store) (*store.Network, error) {
 func (c *checked) machines(
 	ctx context.Context, state *store.Store, bridge *network.Bridge, mirror *instance.Mirror,
 ) (*instance.Driver, error) {
-	agentDir, err := installAgent(c.StateDir, c.Agent)
+	agentDir, err := c.agentDir()
 	if err != nil {
 		return nil, err
 	}
