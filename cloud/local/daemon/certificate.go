@@ -4,6 +4,7 @@
 package daemon
 
 import (
+	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -16,7 +17,10 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
+
+	"k8s.io/klog/v2"
 )
 
 const (
@@ -26,6 +30,68 @@ const (
 	certLifetime = 10 * 365 * 24 * time.Hour
 	serialBits   = 127
 )
+
+// certificates returns what chooses the certificate of a connection to the address.
+func (c *checked) certificates(address string) (func(*tls.ClientHelloInfo) (*tls.Certificate, error), error) {
+	cert, err := c.certificate(address)
+	if err != nil {
+		return nil, err
+	}
+	if c.TLSCert != "" {
+		return (&renewable{certFile: c.TLSCert, keyFile: c.TLSKey, last: &cert}).current, nil
+	}
+	return func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &cert, nil }, nil
+}
+
+// renewable is a certificate in files that may be renewed while the daemon runs.
+type renewable struct {
+	certFile, keyFile string
+
+	mu sync.Mutex
+	// cert and key are what was in the files when last was read from them.
+	cert, key []byte
+	last      *tls.Certificate
+	// failure is why they cannot be read now.
+	failure string
+}
+
+// current returns the certificate that is in the files now, or else the last one that was.
+func (r *renewable) current(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	failure := ""
+	if err := r.read(); err != nil {
+		failure = err.Error()
+		if failure != r.failure {
+			klog.Background().Error(err, "The files of --tls-cert and --tls-key cannot be used; serving the certificate that was in them before",
+				"expires", r.last.Leaf.NotAfter)
+		}
+	}
+	r.failure = failure
+	return r.last, nil
+}
+
+// read reads the files. It compares what is in them: their times say little about a file that is
+// just being written.
+func (r *renewable) read() error {
+	cert, err := os.ReadFile(r.certFile)
+	if err != nil {
+		return err
+	}
+	key, err := os.ReadFile(r.keyFile)
+	if err != nil || bytes.Equal(cert, r.cert) && bytes.Equal(key, r.key) {
+		return err
+	}
+	pair, err := tls.X509KeyPair(cert, key)
+	if err != nil {
+		return err
+	}
+	if !pair.Leaf.Equal(r.last.Leaf) {
+		klog.Background().Info("Serving a renewed certificate", "file", r.certFile, "expires", pair.Leaf.NotAfter)
+	}
+	r.cert, r.key, r.last = cert, key, &pair
+	return nil
+}
 
 // certificate returns the certificate from the options, or one for the address, signed by the
 // cloud's own authority. The authority is kept in the state folder, so clients that trust it can

@@ -121,7 +121,7 @@ func removeStale(ctx context.Context, path string) error {
 }
 
 func (c *checked) listenTLS(ctx context.Context, address string) (net.Listener, error) {
-	cert, err := c.certificate(address)
+	certificates, err := c.certificates(address)
 	if err != nil {
 		return nil, err
 	}
@@ -133,6 +133,6 @@ func (c *checked) listenTLS(ctx context.Context, address string) (net.Listener, 
 		return nil, fmt.Errorf("--listen: %w", err)
 	}
 	return tls.NewListener(connlimit.New(listener, maxClients, maxClientsEach), &tls.Config{
-		Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
+		GetCertificate: certificates, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
 	}), nil
 }
