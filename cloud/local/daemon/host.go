@@ -5,8 +5,10 @@ package daemon
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +19,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/config"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/instance"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/network"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/store"
 )
 
 // What a small cluster needs, in MiB. packaging/install.sh checks the same.
@@ -53,7 +56,7 @@ func (o Options) checkHost(ctx context.Context) error {
 		return err
 	}
 	_, missing := runtimeProgram(o.Runtime)
-	used := network.CheckFree(network.Options{Name: o.Bridge, Network: prefix, Space: filepath.Join(state, spaceFile)})
+	used := o.checkNetwork(state, prefix)
 	system, err := systemDir(o.SystemDir)
 	if err == nil {
 		_, err = instance.CheckRoot(folder, system)
@@ -67,6 +70,23 @@ func (o Options) checkHost(ctx context.Context) error {
 	}
 	_, unreadable := config.Load(o.Config)
 	return errors.Join(unreadable, missing, checkKernel(), room, used, err, instance.CheckLimits(), checkAgent(ctx, o.Agent))
+}
+
+// checkNetwork refuses a network or a name of an interface that others use. A cloud that runs has
+// checked the interface itself.
+func (o Options) checkNetwork(state string, prefix netip.Prefix) error {
+	options := network.Options{Name: o.Bridge, Network: prefix, Space: filepath.Join(state, spaceFile)}
+	record, err := store.ReadNetwork(filepath.Join(state, stateFile))
+	if errors.Is(err, store.ErrInUse) {
+		return network.CheckFree(options)
+	}
+	if err != nil {
+		return err
+	}
+	if options.Alias = rand.Text(); record != nil { // a new cloud has no interface yet
+		options.Alias = record.Alias
+	}
+	return network.Check(options)
 }
 
 func exists(path string) bool {

@@ -7,11 +7,15 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
 	. "github.com/onsi/gomega"
+	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/store"
 )
 
 func TestOldKernel(t *testing.T) {
@@ -60,6 +64,50 @@ func TestCheckLeavesNothing(t *testing.T) {
 	})
 	g.Expect(err).To(MatchError(ContainSubstring("--system-dir")))
 	g.Expect(os.ReadDir(parent)).To(BeEmpty())
+}
+
+// The daemon would end at once, and its service would start it again and again.
+func TestTheInterfaceOfAnotherCloudIsRefused(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("the check needs root")
+	}
+	g := NewWithT(t)
+	// Never unlocked: the thread ends with the test, and so does its namespace.
+	runtime.LockOSThread()
+	g.Expect(unix.Unshare(unix.CLONE_NEWNET)).To(Succeed())
+	options := Options{StateDir: t.TempDir(), Network: "10.77.0.0/16", Bridge: "foo0", SystemDir: "/nowhere", Agent: "/nowhere"}
+	check := func() error { return CheckHost(t.Context(), options) }
+	refused := MatchError(ContainSubstring("interface foo0 exists (type veth) and was not created by this state folder: choose another name with --bridge"))
+	g.Expect(check()).NotTo(refused, "no cloud has the interface")
+
+	attrs := netlink.NewLinkAttrs()
+	attrs.Name = options.Bridge
+	link := &netlink.Veth{LinkAttrs: attrs, PeerName: "peer"}
+	g.Expect(netlink.LinkAdd(link)).To(Succeed())
+	g.Expect(check()).To(refused, "it has no mark, and the state folder has no cloud")
+	g.Expect(netlink.LinkSetAlias(link, "foocloud other")).To(Succeed())
+	g.Expect(check()).To(refused, "the state folder has no cloud")
+	g.Expect(filepath.Join(options.StateDir, stateFile)).NotTo(BeAnExistingFile())
+	g.Expect(os.WriteFile(filepath.Join(options.StateDir, stateFile), nil, 0o600)).To(Succeed())
+	g.Expect(check()).To(refused, "its daemon was killed at once")
+
+	state, err := store.Open(filepath.Join(options.StateDir, stateFile))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(check()).NotTo(refused, "its daemon runs, and has made the same check")
+	g.Expect(state.Close()).To(Succeed())
+	g.Expect(check()).To(refused, "its daemon never had a network")
+	state, err = store.Open(filepath.Join(options.StateDir, stateFile))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(state.Update(func(tx *store.Tx) error {
+		return tx.PutNetwork(&store.Network{Bridge: options.Bridge, CIDR: options.Network, Alias: "foocloud own"})
+	})).To(Succeed())
+	g.Expect(state.Close()).To(Succeed())
+	g.Expect(os.WriteFile(filepath.Join(options.StateDir, spaceFile), nil, 0o600)).To(Succeed())
+	g.Expect(check()).To(refused, "the other cloud was faster after a restart of the host")
+	g.Expect(netlink.LinkSetAlias(link, "foocloud own")).To(Succeed())
+	g.Expect(check()).NotTo(refused, "its daemon has stopped, and its network stays")
+	g.Expect(netlink.LinkDel(link)).To(Succeed())
+	g.Expect(check()).NotTo(refused, "its network is gone after a restart of the host")
 }
 
 func TestFullDisk(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -31,6 +32,9 @@ var (
 	lastAddressKey = []byte("last-address")
 )
 
+// ErrInUse means that another process has the state file open.
+var ErrInUse = errors.New("in use by another process")
+
 // Store is the state of the cloud.
 type Store struct {
 	db *bolt.DB
@@ -38,12 +42,9 @@ type Store struct {
 
 // Open opens the state file and creates it if missing.
 func Open(path string) (*Store, error) {
-	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: openTimeout, FreelistType: bolt.FreelistMapType})
-	if errors.Is(err, bolterrors.ErrTimeout) {
-		return nil, fmt.Errorf("state file %s is in use by another process", path)
-	}
+	db, err := open(path, &bolt.Options{Timeout: openTimeout, FreelistType: bolt.FreelistMapType})
 	if err != nil {
-		return nil, fmt.Errorf("open state file %s: %w", path, err)
+		return nil, err
 	}
 	err = db.Update(func(tx *bolt.Tx) error {
 		for _, name := range [][]byte{instances, instanceNames, userData, pools, balancers, addresses, faults, meta} {
@@ -58,6 +59,39 @@ func Open(path string) (*Store, error) {
 		return nil, fmt.Errorf("prepare state file %s: %w", path, err)
 	}
 	return &Store{db: db}, nil
+}
+
+func open(path string, options *bolt.Options) (*bolt.DB, error) {
+	db, err := bolt.Open(path, 0o600, options)
+	if errors.Is(err, bolterrors.ErrTimeout) {
+		return nil, fmt.Errorf("state file %s is %w", path, ErrInUse)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open state file %s: %w", path, err)
+	}
+	return db, nil
+}
+
+// ReadNetwork returns what a cloud changed on the host, or nil if there is no such cloud. It never
+// writes to the state file, and never waits for it: while the cloud runs, it returns ErrInUse.
+func ReadNetwork(path string) (*Network, error) {
+	// The file is empty if the first daemon was killed as it began.
+	if info, err := os.Stat(path); errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0 {
+		return nil, nil
+	}
+	db, err := open(path, &bolt.Options{Timeout: time.Nanosecond, ReadOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = db.Close() }()
+	var record *Network
+	err = db.View(func(tx *bolt.Tx) (err error) {
+		if tx.Bucket(meta) != nil {
+			record, err = (&Tx{tx: tx}).Network()
+		}
+		return err
+	})
+	return record, err
 }
 
 // Close closes the file.
