@@ -30,7 +30,6 @@ func (c Config) CheckHost(ctx context.Context) error {
 	}
 	c.checkPrograms(&wrong)
 	c.checkRoot(ctx, &wrong)
-	c.checkBridge(&wrong)
 	c.checkPort(ctx, &wrong)
 	return wrong.err()
 }
@@ -108,12 +107,6 @@ func (c Config) checkRoot(ctx context.Context, wrong *problems) {
 		for line := range strings.Lines(cmp.Or(strings.TrimSpace(string(output)), err.Error())) {
 			wrong.add("%s", strings.TrimPrefix(strings.TrimSpace(line), "foocloud: "))
 		}
-	}
-}
-
-func (c Config) checkBridge(wrong *problems) {
-	if _, err := net.InterfaceByName(c.Bridge); err == nil && !c.Resume {
-		wrong.add("--bridge %s: a network interface with this name already exists; choose another one, or delete what an earlier run left behind", c.Bridge)
 	}
 }
 

@@ -154,19 +154,6 @@ func TestProviders(t *testing.T) {
 	}
 }
 
-func TestBridgeInUse(t *testing.T) {
-	g := NewWithT(t)
-	config := validConfig(t.TempDir())
-	config.Bridge = "lo"
-	var wrong problems
-	config.checkBridge(&wrong)
-	g.Expect(wrong).To(ContainElement(ContainSubstring("--bridge lo: a network interface with this name already exists")))
-	config.Resume = true
-	wrong = nil
-	config.checkBridge(&wrong)
-	g.Expect(wrong).To(BeEmpty(), "a kept cloud may have its bridge")
-}
-
 func TestTheCheckIsToldTheCloudsFolder(t *testing.T) {
 	g := NewWithT(t)
 	config := validConfig(t.TempDir())

@@ -84,7 +84,7 @@ var _ = Describe("What quickstart rejects", Label("bad-input"), func() {
 
 	It("a bridge and a network that are in use", func(ctx SpecContext) {
 		sharedManagement(ctx)
-		refused(ctx, []string{"--bridge=" + suiteBridge}, "--bridge "+suiteBridge, "choose another one")
+		refused(ctx, []string{"--bridge=" + suiteBridge}, "interface "+suiteBridge+" exists", "another name with --bridge")
 		refused(ctx, []string{"--network=10.92.0.0/16"}, "network 10.92.0.0/16 is in use", "another network with --network")
 	}, NodeTimeout(clusterUp))
 

@@ -83,7 +83,8 @@ func (o Options) checkNetwork(state string, prefix netip.Prefix) error {
 	if err != nil {
 		return err
 	}
-	if options.Alias = rand.Text(); record != nil { // a new cloud has no interface yet
+	options.Alias = rand.Text() // a new cloud has no interface yet
+	if record != nil {
 		options.Alias = record.Alias
 	}
 	return network.Check(options)
