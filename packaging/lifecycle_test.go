@@ -123,12 +123,15 @@ func (c chroot) inUse(t *testing.T) []string {
 func (c chroot) expectInUse(t *testing.T, remove ...string) {
 	t.Helper()
 	g := NewWithT(t)
-	before, running := c.names(t), c.inUse(t)
-	command := exec.CommandContext(t.Context(), remove[0], remove[1:]...)
-	said, err := command.CombinedOutput()
-	g.Expect(err).To(HaveOccurred())
-	g.Expect(string(said)).To(ContainSubstring("instances of a cloud use /usr/lib/foo: delete those of foo with: foo delete cluster NAME, or: foo quickstart delete --state-dir=/var/lib/foo; for the service, delete its clusters, and run: systemctl stop foocloud && foocloud destroy"))
-	g.Expect(c.changes(t, before)).To(BeEmpty())
+	refused := func(why string) {
+		before := c.names(t)
+		said, err := exec.CommandContext(t.Context(), remove[0], remove[1:]...).CombinedOutput()
+		g.Expect(err).To(HaveOccurred())
+		g.Expect(string(said)).To(ContainSubstring(why))
+		g.Expect(c.changes(t, before)).To(BeEmpty())
+	}
+	running := c.inUse(t)
+	refused("instances of a cloud use /usr/lib/foo: delete those of foo with: foo delete cluster NAME, or: foo quickstart delete --state-dir=/var/lib/foo; for the service, delete its clusters, and run: systemctl stop foocloud && foocloud destroy")
 	g.Expect(c.inUse(t)).To(Equal(running))
 	c.expectUpgraded(t)
 	g.Expect(os.RemoveAll(c.path("proc/7"))).To(Succeed())
@@ -136,22 +139,12 @@ func (c chroot) expectInUse(t *testing.T, remove ...string) {
 	// The management cluster runs without instances too.
 	g.Expect(os.MkdirAll(c.path("proc/8"), 0o700)).To(Succeed())
 	g.Expect(os.Symlink("/usr/lib/foo/foo", c.path("proc/8/exe"))).To(Succeed())
-	before = c.names(t)
-	command = exec.CommandContext(t.Context(), remove[0], remove[1:]...)
-	said, err = command.CombinedOutput()
-	g.Expect(err).To(HaveOccurred())
-	g.Expect(string(said)).To(ContainSubstring("programs of /usr/lib/foo are running: end them; a management cluster ends with: foo stop; the service ends with: systemctl disable --now foocloud\n"))
-	g.Expect(c.changes(t, before)).To(BeEmpty())
+	refused("programs of /usr/lib/foo are running: end them; a management cluster ends with: foo stop; the service ends with: systemctl disable --now foocloud\n")
 	g.Expect(os.RemoveAll(c.path("proc/8"))).To(Succeed())
 
 	// After a reboot, nothing runs.
 	write(t, c.path("var/lib/foo/cloud/instances/2/layers"), "/var/lib/foo/cloud/agent/1:/usr/lib/foo/systems/1234")
-	before = c.names(t)
-	command = exec.CommandContext(t.Context(), remove[0], remove[1:]...)
-	said, err = command.CombinedOutput()
-	g.Expect(err).To(HaveOccurred())
-	g.Expect(string(said)).To(ContainSubstring("clusters are stopped, and nothing else could delete their disks and keys in /var/lib/foo: delete them first with: "))
-	g.Expect(c.changes(t, before)).To(BeEmpty())
+	refused("clusters are stopped, and nothing else could delete their disks and keys in /var/lib/foo: delete them first with: ")
 	g.Expect(os.RemoveAll(c.path("var/lib/foo/cloud"))).To(Succeed())
 }
 

@@ -78,12 +78,12 @@ func run(r release) error {
 		return err
 	}
 	// A release candidate begins with the version that it is for.
-	earlier := []string{"*-foo/" + r.version, "images/*-" + r.version + ".tar", "sbom/foo-" + r.version + "-linux-*", "packages/foo-" + r.version + "-linux-*"}
+	patterns := []string{"*-foo/" + r.version, "images/*-" + r.version + ".tar", "sbom/foo-" + r.version + "-linux-*", "packages/foo-" + r.version + "-linux-*"}
 	for _, architecture := range architectures {
-		earlier = append(earlier, "sbom/*-"+r.version+"-"+architecture+".*")
+		patterns = append(patterns, "sbom/*-"+r.version+"-"+architecture+".*")
 	}
-	for _, earlier := range earlier {
-		old, err := filepath.Glob(filepath.Join(root, earlier))
+	for _, pattern := range patterns {
+		old, err := filepath.Glob(filepath.Join(root, pattern))
 		for _, path := range old {
 			err = errors.Join(err, os.RemoveAll(path))
 		}

@@ -34,8 +34,6 @@ const stays = "stays"
 func TestMain(m *testing.M) {
 	if slices.Contains(os.Args, "--background") {
 		resume()
-	}
-	if slices.Contains(os.Args, "--background") {
 		fmt.Println("FAILED: it took too long")
 		if slices.Contains(os.Args, stays) {
 			terminated := make(chan os.Signal, 1)
@@ -72,6 +70,14 @@ func resume() {
 	}
 	<-terminated
 	os.Exit(0)
+}
+
+// keep makes a state folder as a quick start leaves it that is kept.
+func keep(g Gomega, config Config) {
+	state, err := openState(config)
+	g.Expect(err).NotTo(HaveOccurred())
+	state.close()
+	g.Expect(os.Mkdir(config.cloudDir(), 0o700)).To(Succeed())
 }
 
 // built returns a configuration whose programs exist. Its cloud finds nothing wrong with the machine.
@@ -153,10 +159,7 @@ func TestWhatAStartInTheBackgroundLeftIsNoState(t *testing.T) {
 	g.Expect(os.WriteFile(filepath.Join(config.StateDir, backgroundLog), nil, 0o600)).To(Succeed())
 	g.Expect(config.kept()).To(BeFalse())
 	g.Expect(checkState(config)).To(Succeed())
-	state, err := openState(config)
-	g.Expect(err).NotTo(HaveOccurred())
-	state.close()
-	g.Expect(os.MkdirAll(config.cloudDir(), 0o700)).To(Succeed())
+	keep(g, config)
 	g.Expect(config.kept()).To(BeTrue())
 }
 
@@ -333,10 +336,7 @@ func TestInterruptedStart(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	begin := func() {
-		state, err := openState(config)
-		g.Expect(err).NotTo(HaveOccurred())
-		state.close()
-		g.Expect(os.MkdirAll(config.cloudDir(), 0o700)).To(Succeed())
+		keep(g, config)
 	}
 	begin()
 	g.Expect(config.abandon(ctx)).To(Succeed())
@@ -360,10 +360,7 @@ func TestInterruptedCleanUp(t *testing.T) {
 	begun := filepath.Join(config.BinDir, "begun")
 	// The program that sleeps has the output of the one that is killed.
 	g.Expect(os.WriteFile(config.program("foocloud"), []byte("#!/bin/sh\necho > "+begun+"\nsleep 60\n"), 0o700)).To(Succeed())
-	state, err := openState(config)
-	g.Expect(err).NotTo(HaveOccurred())
-	state.close()
-	g.Expect(os.MkdirAll(config.cloudDir(), 0o700)).To(Succeed())
+	keep(g, config)
 	interrupted, cancel := context.WithCancel(t.Context())
 	cancel()
 	abandoned := make(chan error, 1)
@@ -551,10 +548,7 @@ func TestStartRemembersTheCloudsConfiguration(t *testing.T) {
 	g := NewWithT(t)
 	config := validConfig(t.TempDir())
 	config.CloudConfig = "/etc/foo/cloud.yaml"
-	state, err := openState(config)
-	g.Expect(err).NotTo(HaveOccurred())
-	state.close()
-	g.Expect(os.Mkdir(config.cloudDir(), 0o700)).To(Succeed())
+	keep(g, config)
 
 	// The check of the host gets what the cloud will get.
 	config.BinDir = t.TempDir()
@@ -568,7 +562,7 @@ func TestStartRemembersTheCloudsConfiguration(t *testing.T) {
 		g.Expect(string(called)).To(HaveSuffix("--config " + test.want + " --restart\n"))
 	}
 	config.Resume = true
-	state, err = openState(config)
+	state, err := openState(config)
 	g.Expect(err).NotTo(HaveOccurred(), "the configuration may change")
 	state.close()
 }

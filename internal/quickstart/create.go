@@ -42,13 +42,12 @@ func CreateCluster(ctx context.Context, config Config, out io.Writer) error {
 		if err := config.start(ctx, out); err != nil {
 			return err
 		}
-		switch {
-		case fresh: // start has checked the host
+		if fresh { // start has checked the host
 			remedy = "delete it with: " + config.removeCommand()
-		case pid == 0:
-			remedy = "stop it with: " + config.here("foo stop")
-		}
-		if !fresh {
+		} else {
+			if pid == 0 {
+				remedy = "stop it with: " + config.here("foo stop")
+			}
 			if err := config.checkRunning(ctx); err != nil {
 				return err
 			}

@@ -78,10 +78,7 @@ func TestOnlyANewClusterNeedsRoom(t *testing.T) {
 	g := NewWithT(t)
 	config := built(t)
 	config.Keep = true
-	state, err := openState(config)
-	g.Expect(err).NotTo(HaveOccurred())
-	state.close()
-	g.Expect(os.Mkdir(config.cloudDir(), 0o700)).To(Succeed())
+	keep(g, config)
 	script := "#!/bin/sh\ncase \"$*\" in *--restart*) ;; *) echo foocloud: no memory; exit 1;; esac\n"
 	g.Expect(os.WriteFile(config.program("foocloud"), []byte(script), 0o700)).To(Succeed())
 	g.Expect(CreateCluster(t.Context(), config, io.Discard)).To(And(Not(Satisfy(IsInvalid)), MatchError(

@@ -21,18 +21,15 @@ func TestFullDiskKeepsTheState(t *testing.T) {
 	g.Expect(unix.Mount("tmpfs", folder, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "size=64k")).To(Succeed())
 	t.Cleanup(func() { g.Expect(unix.Unmount(folder, 0)).To(Succeed()) })
 	config := validConfig(filepath.Join(folder, "state"))
-	state, err := openState(config)
-	g.Expect(err).NotTo(HaveOccurred())
-	state.close()
-	g.Expect(os.Mkdir(config.cloudDir(), 0o700)).To(Succeed())
+	keep(g, config)
 
 	config.Resume = true
 	g.Expect(os.WriteFile(filepath.Join(folder, "large"), make([]byte, 1<<20), 0o600)).To(MatchError(unix.ENOSPC))
-	_, err = openState(config)
+	_, err := openState(config)
 	g.Expect(err).To(MatchError(unix.ENOSPC))
 	g.Expect(config.kept()).To(BeTrue())
 	g.Expect(os.Remove(filepath.Join(folder, "large"))).To(Succeed())
-	state, err = openState(config)
+	state, err := openState(config)
 	g.Expect(err).NotTo(HaveOccurred())
 	state.close()
 }

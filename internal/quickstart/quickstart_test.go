@@ -224,12 +224,9 @@ func TestStateFolder(t *testing.T) {
 	t.Run("a kept one must match", func(t *testing.T) {
 		g := NewWithT(t)
 		config := validConfig(t.TempDir())
-		state, err := openState(config)
-		g.Expect(err).NotTo(HaveOccurred())
-		state.close()
-		g.Expect(os.Mkdir(config.cloudDir(), 0o700)).To(Succeed())
+		keep(g, config)
 		config.Resume, config.Keep = true, true
-		state, err = openState(config)
+		state, err := openState(config)
 		g.Expect(err).NotTo(HaveOccurred(), "whether it is kept may change")
 		state.close()
 		config.Network = "10.78.0.0/16"
@@ -243,21 +240,18 @@ func TestStateFolder(t *testing.T) {
 		before.CloudListen, before.UserNamespaces, before.Extension = "https://127.0.0.1:7443", "on", true
 		before.ExtensionSettings = map[string]string{"addons": "Enabled"}
 		before.KubeadmControlPlane, before.ManagerPerProvider, before.ManagementOnly = true, true, true
-		state, err := openState(before)
-		g.Expect(err).NotTo(HaveOccurred())
-		state.close()
-		g.Expect(os.Mkdir(before.cloudDir(), 0o700)).To(Succeed())
+		keep(g, before)
 
 		resumed := validConfig(before.StateDir)
 		resumed.Resume, resumed.Network, resumed.CloudConfig = true, "10.78.0.0/16", "other.yaml"
 		g.Expect(resumed.Complete(func(flag string) bool { return flag == "network" || flag == "cloud-config" })).To(Succeed())
 		g.Expect(filepath.IsAbs(resumed.CloudConfig)).To(BeTrue())
-		_, err = openState(resumed)
+		_, err := openState(resumed)
 		g.Expect(err).To(invalid("--network=10.77.0.0/16 --bridge=foo0 --cluster-name=hub --namespace=default --management"))
 
 		g.Expect(resumed.Complete(func(string) bool { return false })).To(Succeed())
 		g.Expect(resumed.settings()).To(Equal(before.settings()))
-		state, err = openState(resumed)
+		state, err := openState(resumed)
 		g.Expect(err).NotTo(HaveOccurred())
 		state.close()
 		g.Expect(before.start(t.Context(), io.Discard)).To(invalid("foo quickstart --resume --keep --detach --state-dir=" + before.StateDir))
@@ -279,11 +273,8 @@ func TestStateFolder(t *testing.T) {
 	t.Run("one that is in use does not count as new", func(t *testing.T) {
 		g := NewWithT(t)
 		config := validConfig(t.TempDir())
-		state, err := openState(config)
-		g.Expect(err).NotTo(HaveOccurred())
-		state.close()
-		g.Expect(os.Mkdir(config.cloudDir(), 0o700)).To(Succeed())
-		_, err = openState(config)
+		keep(g, config)
+		_, err := openState(config)
 		g.Expect(err).To(invalid("--resume"))
 		if os.Geteuid() == 0 {
 			g.Expect(config.check(t.Context())).To(invalid("continue it with --resume"), "the machine is not to blame")

@@ -138,10 +138,7 @@ func TestInterruptedRemovalContinues(t *testing.T) {
 			g := NewWithT(t)
 			config := built(t)
 			config.Keep = true
-			state, err := openState(config)
-			g.Expect(err).NotTo(HaveOccurred())
-			state.close()
-			g.Expect(os.Mkdir(config.cloudDir(), 0o700)).To(Succeed())
+			keep(g, config)
 			works, err := os.ReadFile(config.program("foocloud"))
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(os.WriteFile(config.program("foocloud"), []byte("#!/bin/sh\nexit 1\n"), 0o700)).To(Succeed())

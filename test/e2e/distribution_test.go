@@ -130,7 +130,7 @@ var _ = DescribeTableSubtree("A machine with Debian", Label("distribution", "slo
 	}, NodeTimeout(emulated))
 
 	JustAfterEach(func(ctx SpecContext) {
-		if CurrentSpecReport().Failed() {
+		if CurrentSpecReport().Failed() && v != nil { // the machine may not have started
 			v.show(ctx)
 		}
 	}, NodeTimeout(emulated))
