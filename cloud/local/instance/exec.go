@@ -43,7 +43,8 @@ func (d *Driver) Exec(ctx context.Context, id string, command engine.Exec) (int,
 		return 0, err
 	}
 	defer session.close()
-	pid, err := d.containers.exec(ctx, id, folder, session)
+	// A runtime that is killed may leave a command that nobody knows.
+	pid, err := d.containers.exec(context.WithoutCancel(ctx), id, folder, session)
 	if err != nil {
 		return 0, err
 	}

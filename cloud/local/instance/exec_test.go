@@ -11,7 +11,10 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+	"golang.org/x/sys/unix"
 
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/engine"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/process"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/thread"
 )
 
@@ -38,4 +41,41 @@ func TestAThreadThatEndsKillsNoCommand(t *testing.T) {
 	g.Expect(os.WriteFile(program, []byte("#!/bin/sh\nsleep 0.2\necho 7 > "+filepath.Join(folder, pidFile)+"\n"), 0o700)).To(Succeed())
 	c := containers{program: program, state: filepath.Join(folder, "containers")}
 	g.Expect(c.exec(spending{t.Context()}, "one", folder, &session{})).To(Equal(7))
+}
+
+// goingRuntime starts a command, notes its process ID, and does not return before the caller has
+// gone.
+const goingRuntime = `#!/bin/sh
+setsid sh -c 'echo $$ > pid; mv pid started; exec sleep 100018' &
+echo $! > "${12}"
+until [ -e gone ]; do sleep 0.01; done
+`
+
+func TestACallerThatGoesAsTheCommandStartsLeavesNoCommand(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(process.Adopt()).To(Succeed())
+	t.Chdir(t.TempDir())
+	folder, err := os.Getwd()
+	g.Expect(err).NotTo(HaveOccurred())
+	d := &Driver{options: Options{StateDir: folder}, containers: containers{
+		program: filepath.Join(folder, "runtime"), state: filepath.Join(folder, "containers"),
+	}}
+	g.Expect(os.WriteFile(d.containers.program, []byte(goingRuntime), 0o700)).To(Succeed())
+	g.Expect(os.MkdirAll(d.folder("one"), 0o700)).To(Succeed())
+	g.Expect(os.WriteFile(filepath.Join(d.folder("one"), bundleFile), []byte(`{"process": {"cwd": "/"}}`), 0o600)).To(Succeed())
+
+	ctx, goes := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := d.Exec(ctx, "one", engine.Exec{Command: []string{"sleep"}})
+		ended <- err
+	}()
+	started := filepath.Join(folder, "started")
+	g.Eventually(started).Should(BeAnExistingFile())
+	goes()
+	g.Expect(os.WriteFile(filepath.Join(folder, "gone"), nil, 0o600)).To(Succeed())
+	g.Eventually(ended).Should(Receive(MatchError(context.Canceled)))
+	pid, err := readPID(started)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(unix.Kill(pid, 0)).To(MatchError(unix.ESRCH), "nothing is left of the command")
 }
