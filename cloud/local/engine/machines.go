@@ -64,6 +64,8 @@ type Machines interface {
 	// Freeze suspends the processes of a machine, and Thaw resumes them.
 	Freeze(id string) error
 	Thaw(id string) error
+	// Frozen reports whether a machine is frozen.
+	Frozen(id string) (bool, error)
 	// Remove kills a machine and removes everything that belongs to it. The identity is nil if none
 	// was stored.
 	Remove(ctx context.Context, id string, identity *process.Identity) error
@@ -72,8 +74,8 @@ type Machines interface {
 	Log(ctx context.Context, id string, log Log) (io.ReadCloser, error)
 	// Exec runs a command in a running machine, with the rights and limits of the machine's own
 	// processes. It returns the command's exit code, 128 and the signal's number if a signal ended
-	// it, once the command has ended and its output is complete. If ctx ends first, it kills the
-	// command and its process group.
+	// it, once the command has ended and its output is complete. If ctx ends before the command, it
+	// kills the command and its process group.
 	Exec(ctx context.Context, id string, exec Exec) (int, error)
 }
 

@@ -151,5 +151,12 @@ func (t *Tenant) CheckExec(ctx context.Context, id string, command []string) err
 			Field: "id", Value: id, Problem: "the instance is " + string(instance.State) + "; commands need one that is " + string(cloud.InstanceRunning),
 		}
 	}
+	frozen, err := t.engine.options.Machines.Frozen(id)
+	if err != nil {
+		return err
+	}
+	if frozen {
+		return &cloud.InvalidError{Field: "id", Value: id, Problem: "the instance is frozen; thaw it first"}
+	}
 	return nil
 }

@@ -107,6 +107,23 @@ var _ = Describe("exec", func() {
 		Eventually(sleepers, soon).Should(BeZero(), "without a terminal, too")
 	}, NodeTimeout(soon))
 
+	It("needs no reader of a terminal, and refuses a command in a frozen instance", func(ctx SpecContext) {
+		d := newDaemon()
+		made := d.boot(ctx, "one", "")
+		err := d.client.Exec(ctx, made.ID, client.ExecOptions{Command: []string{"sh"}, Stdin: strings.NewReader("exit 7\n"), Terminal: true})
+		var code utilexec.ExitError
+		Expect(errors.As(err, &code)).To(BeTrue(), "%v", err)
+		Expect(code.ExitStatus()).To(Equal(7))
+
+		run := func() error {
+			return d.client.Exec(ctx, made.ID, client.ExecOptions{Command: []string{"true"}, Stdout: io.Discard})
+		}
+		d.run("instance", "freeze", "one")
+		Eventually(run, soon).Should(MatchError(ContainSubstring("frozen")))
+		d.run("instance", "thaw", "one")
+		Eventually(run, soon).Should(Succeed())
+	}, NodeTimeout(soon))
+
 	It("shows the end of a log, and what is added", func(ctx SpecContext) {
 		d := newDaemon()
 		made := d.boot(ctx, "one", "echo first; echo time=2026-01-01T00:00:00Z old; echo time=2999-01-01T00:00:00Z late")

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/opencontainers/runtime-spec/specs-go"
 	"golang.org/x/sys/unix"
@@ -25,6 +26,10 @@ import (
 // signaled is added to the number of a signal to get the exit code of a command that it ended, as
 // shells do.
 const signaled = 128
+
+// runtimeTimeout is how long the runtime may take to start a command. In an instance that has frozen
+// itself, it would wait without end.
+const runtimeTimeout = 2 * time.Minute
 
 // Exec runs a command in a machine; see engine.Machines. The OCI runtime starts it in the
 // container's namespaces and cgroup, with the capabilities and system calls of the first process.
@@ -43,8 +48,7 @@ func (d *Driver) Exec(ctx context.Context, id string, command engine.Exec) (int,
 		return 0, err
 	}
 	defer session.close()
-	// A runtime that is killed may leave a command that nobody knows.
-	pid, err := d.containers.exec(context.WithoutCancel(ctx), id, folder, session)
+	pid, err := d.startCommand(ctx, id, folder, session)
 	if err != nil {
 		return 0, err
 	}
@@ -60,6 +64,17 @@ func (d *Driver) Exec(ctx context.Context, id string, command engine.Exec) (int,
 		return signaled + int(status.Signal()), nil
 	}
 	return status.ExitStatus(), nil
+}
+
+// startCommand starts a command and returns its PID. It waits for the runtime even if the caller goes
+// meanwhile, because a runtime that is killed may leave a command that nobody knows.
+func (d *Driver) startCommand(ctx context.Context, id, folder string, session *session) (int, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	starting, cancel := context.WithTimeout(context.WithoutCancel(ctx), runtimeTimeout)
+	defer cancel()
+	return d.containers.exec(starting, id, folder, session)
 }
 
 const (

@@ -5,6 +5,8 @@ package instance
 
 import (
 	"context"
+	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -71,11 +73,36 @@ func TestACallerThatGoesAsTheCommandStartsLeavesNoCommand(t *testing.T) {
 		ended <- err
 	}()
 	started := filepath.Join(folder, "started")
-	g.Eventually(started).Should(BeAnExistingFile())
+	g.Eventually(started, soon).Should(BeAnExistingFile())
 	goes()
 	g.Expect(os.WriteFile(filepath.Join(folder, "gone"), nil, 0o600)).To(Succeed())
-	g.Eventually(ended).Should(Receive(MatchError(context.Canceled)))
+	g.Eventually(ended, soon).Should(Receive(MatchError(context.Canceled)))
 	pid, err := readPID(started)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(unix.Kill(pid, 0)).To(MatchError(unix.ESRCH), "nothing is left of the command")
+
+	_, err = d.Exec(ctx, "one", engine.Exec{Command: []string{"sleep"}})
+	g.Expect(err).To(MatchError(context.Canceled), "no command starts for a caller who has gone before")
+	g.Expect(readPID(started)).To(Equal(pid))
+}
+
+func TestATerminalNeedsNoReader(t *testing.T) {
+	g := NewWithT(t)
+	folder := t.TempDir()
+	s, err := newSession(folder, engine.Exec{Terminal: true})
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(s.close)
+	runtime, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: filepath.Join(folder, consoleSocket), Net: "unix"})
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { _ = runtime.Close() })
+	terminal, command, err := os.Pipe()
+	g.Expect(err).NotTo(HaveOccurred())
+	_, _, err = runtime.WriteMsgUnix([]byte("terminal"), unix.UnixRights(int(terminal.Fd())), nil)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(terminal.Close()).To(Succeed())
+
+	g.Expect(s.start()).To(Succeed())
+	g.Expect(io.WriteString(command, "# ")).To(Equal(2))
+	g.Expect(command.Close()).To(Succeed())
+	g.Eventually(s.copied, soon).Should(BeClosed())
 }

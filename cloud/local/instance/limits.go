@@ -198,6 +198,19 @@ func freeze(id string) error {
 	return nil
 }
 
+// frozen reports whether freeze has frozen an instance.
+func frozen(id string) (bool, error) {
+	group, err := groupOf(limitsGroup(id))
+	if err != nil {
+		return false, fmt.Errorf("find out whether the instance is frozen: %w", err)
+	}
+	state, err := group.GetFreezerState()
+	if err != nil {
+		return false, fmt.Errorf("find out whether the instance is frozen: %w", err)
+	}
+	return state == cgroups.Frozen, nil
+}
+
 // thaw resumes all processes of an instance, including those that the instance froze itself. Frozen
 // processes would not end.
 func thaw(id string) error {

@@ -102,7 +102,12 @@ func (s *session) start() error {
 			return fmt.Errorf("receive the command's terminal: %w", err)
 		}
 		s.input = terminal
-		s.outputs = []output{{from: terminal, to: s.command.Stdout}}
+		// Somebody has to read what the command writes, or it would wait.
+		to := s.command.Stdout
+		if to == nil {
+			to = io.Discard
+		}
+		s.outputs = []output{{from: terminal, to: to}}
 		go s.resize()
 	}
 	// Only the command may hold these, so that the pipes end with it.

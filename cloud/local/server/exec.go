@@ -27,6 +27,9 @@ import (
 // even pings.
 const execIdleTimeout = 4 * time.Hour
 
+// lastAnswerTime is how long a caller may take to read how its command ended.
+const lastAnswerTime = 10 * time.Second
+
 // execInInstance runs a command in an instance. It answers as a kubelet does, so that every client
 // of `kubectl exec` can be a client of this call.
 func execInInstance(b Backend, w http.ResponseWriter, r *http.Request) error {
@@ -43,7 +46,9 @@ func execInInstance(b Backend, w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, gone := context.WithCancel(r.Context())
 	defer gone()
-	remotecommand.ServeExec(&upgradable{w, gone}, r.WithContext(ctx), executor{b}, r.PathValue("id"), "", "", command, options,
+	upgraded := &upgradable{ResponseWriter: w, gone: gone}
+	defer upgraded.close()
+	remotecommand.ServeExec(upgraded, r.WithContext(ctx), executor{b}, r.PathValue("id"), "", "", command, options,
 		execIdleTimeout, remotecommand.DefaultStreamCreationTimeout, remotecommand.SupportedStreamingProtocols)
 	return nil
 }
@@ -78,6 +83,15 @@ func (e executor) ExecInContainer(
 type upgradable struct {
 	http.ResponseWriter
 	gone func()
+	conn net.Conn
+}
+
+// close closes the connection once the caller had time to read the last answer. The library leaves
+// it open if the caller never opened all streams.
+func (u *upgradable) close() {
+	if u.conn != nil {
+		time.AfterFunc(lastAnswerTime, func() { _ = u.conn.Close() })
+	}
 }
 
 // Hijack implements http.Hijacker.
@@ -87,6 +101,7 @@ func (u *upgradable) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 		return nil, nil, err
 	}
 	watched := &watchedConn{Conn: conn, reader: buffered.Reader, gone: u.gone}
+	u.conn = watched
 	return watched, bufio.NewReadWriter(bufio.NewReader(watched), bufio.NewWriter(watched)), nil
 }
 

@@ -103,6 +103,8 @@ func TestExecIsRefused(t *testing.T) {
 	w.Expect(cloud.IsInvalid(run(w.client, instance.ID, ""))).To(BeTrue())
 	w.Expect(cloud.IsUnauthorized(run(w.as("wrong"), instance.ID, "true"))).To(BeTrue())
 	w.Expect(cloud.IsInvalid(w.client.Exec(ctx, instance.ID, client.ExecOptions{Command: []string{"true"}}))).To(BeTrue(), "no streams")
+	w.Expect(w.client.SwitchInstance(ctx, instance.ID, "freeze")).To(Succeed())
+	w.Eventually(func() error { return run(w.client, instance.ID, "true") }, soon).Should(And(Satisfy(cloud.IsInvalid), MatchError(ContainSubstring("frozen"))))
 	w.Expect(w.client.SwitchInstance(ctx, instance.ID, "stop")).To(Succeed())
 	w.eventuallyState(instance.ID, cloud.InstanceStopped)
 	w.Expect(run(w.client, instance.ID, "true")).To(And(Satisfy(cloud.IsInvalid), MatchError(ContainSubstring("Stopped"))))

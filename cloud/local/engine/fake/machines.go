@@ -157,11 +157,11 @@ func (m *Machines) Thaw(id string) error {
 	return nil
 }
 
-// Frozen reports whether a machine is frozen.
-func (m *Machines) Frozen(id string) bool {
+// Frozen implements engine.Machines.
+func (m *Machines) Frozen(id string) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.frozen[id]
+	return m.frozen[id], nil
 }
 
 // Remove implements engine.Machines.
