@@ -55,10 +55,11 @@ type Options struct {
 
 // Client is a connection to a local cloud as one tenant.
 type Client struct {
-	options Options
-	base    string
-	http    *http.Client
-	pace    pace
+	options   Options
+	base      string
+	transport *http.Transport
+	http      *http.Client
+	pace      pace
 }
 
 var _ cloud.Cloud = &Client{}
@@ -74,7 +75,7 @@ func NewClient(options Options) (*Client, error) {
 		return nil, fmt.Errorf("endpoint %q: %w", options.Endpoint, err)
 	}
 	transport := &http.Transport{MaxIdleConnsPerHost: maxIdle, IdleConnTimeout: time.Minute, ExpectContinueTimeout: requestTimeout}
-	c := &Client{options: options, http: &http.Client{Transport: transport}}
+	c := &Client{options: options, transport: transport, http: &http.Client{Transport: transport}}
 	dialer := &net.Dialer{Timeout: dialTimeout}
 	switch {
 	case endpoint.Scheme == "unix" && endpoint.Host == "" && endpoint.Path != "":

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"time"
@@ -41,7 +42,9 @@ func (c *Client) Exec(ctx context.Context, id string, options ExecOptions) error
 	if err := c.pace.admit(time.Now()); err != nil {
 		return err
 	}
-	upgrader, err := spdy.NewRoundTripperWithConfig(spdy.RoundTripperConfig{UpgradeTransport: c.http.Transport, PingPeriod: pingPeriod})
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	upgrader, err := spdy.NewRoundTripperWithConfig(spdy.RoundTripperConfig{UpgradeTransport: c.transportUntil(ctx), PingPeriod: pingPeriod})
 	if err != nil {
 		return fmt.Errorf("prepare the stream: %w", err)
 	}
@@ -57,10 +60,32 @@ func (c *Client) Exec(ctx context.Context, id string, options ExecOptions) error
 	err = executor.StreamWithContext(ctx, remotecommand.StreamOptions{
 		Stdin: options.Stdin, Stdout: options.Stdout, Stderr: options.Stderr, Tty: options.Terminal, TerminalSizeQueue: options.Sizes,
 	})
-	if opening.err != nil {
+	switch {
+	case opening.err != nil:
 		return opening.err
+	case err != nil && ctx.Err() != nil:
+		return ctx.Err()
+	default:
+		return err
 	}
-	return err
+}
+
+// transportUntil returns a transport whose connections are closed when ctx ends. The library waits
+// without end for an answer, and for a command to read its input.
+func (c *Client) transportUntil(ctx context.Context) http.RoundTripper {
+	transport := c.transport.Clone()
+	dial := transport.DialContext
+	if dial == nil {
+		dial = (&net.Dialer{}).DialContext
+	}
+	transport.DialContext = func(dialing context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(dialing, network, address)
+		if err == nil {
+			context.AfterFunc(ctx, func() { _ = conn.Close() })
+		}
+		return conn, err
+	}
+	return transport
 }
 
 func execPath(id string, options ExecOptions) string {

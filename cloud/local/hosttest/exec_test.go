@@ -115,6 +115,15 @@ var _ = Describe("exec", func() {
 		Expect(errors.As(err, &code)).To(BeTrue(), "%v", err)
 		Expect(code.ExitStatus()).To(Equal(7))
 
+		leaving, leave := context.WithCancel(ctx)
+		full := make(chan error, 1)
+		go func() {
+			full <- d.client.Exec(leaving, made.ID, client.ExecOptions{Command: []string{"sleep", "100017"}, Stdin: zeros{}})
+		}()
+		Eventually(sleepers, soon).Should(Equal(1))
+		leave()
+		Eventually(full, soon).Should(Receive(MatchError(context.Canceled)), "however much input is on its way")
+
 		run := func() error {
 			return d.client.Exec(ctx, made.ID, client.ExecOptions{Command: []string{"true"}, Stdout: io.Discard})
 		}
@@ -167,4 +176,13 @@ func sleepers() (count int) {
 		}
 	}
 	return count
+}
+
+// zeros is input without end.
+type zeros struct{}
+
+// Read implements io.Reader.
+func (zeros) Read(buffer []byte) (int, error) {
+	clear(buffer)
+	return len(buffer), nil
 }
