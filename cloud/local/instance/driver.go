@@ -88,6 +88,8 @@ type Driver struct {
 	consoles sync.Map
 	// unmounts ends those who keep a disk from being unmounted.
 	unmounts unmounts
+	// commands are those that Exec runs.
+	commands sync.WaitGroup
 	// starts limits how many machines start concurrently. With more, each start would take longer
 	// and eventually time out.
 	starts chan struct{}
@@ -144,8 +146,20 @@ func removeStray(folder string, known []string) error {
 	return nil
 }
 
-// Close stops watching reports. Machines keep running.
-func (d *Driver) Close() error { return d.reports.close() }
+// Close waits for commands whose callers have gone to be killed, and stops watching reports.
+// Machines keep running.
+func (d *Driver) Close() error {
+	ended := make(chan struct{})
+	go func() {
+		d.commands.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(commandsEnd):
+	}
+	return d.reports.close()
+}
 
 // machine is a running machine.
 type machine struct {

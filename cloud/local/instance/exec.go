@@ -31,10 +31,15 @@ const signaled = 128
 // itself, it would wait without end.
 const runtimeTimeout = 2 * time.Minute
 
+// commandsEnd is how long the daemon waits for commands before it ends.
+const commandsEnd = 10 * time.Second
+
 // Exec runs a command in a machine; see engine.Machines. The OCI runtime starts it in the
 // container's namespaces and cgroup, with the capabilities and system calls of the first process.
 // This process adopts it then, so it must have called process.Adopt.
 func (d *Driver) Exec(ctx context.Context, id string, command engine.Exec) (int, error) {
+	d.commands.Add(1)
+	defer d.commands.Done()
 	folder, err := os.MkdirTemp("", "foocloud-exec-")
 	if err != nil {
 		return 0, fmt.Errorf("make a folder for the command: %w", err)

@@ -62,6 +62,8 @@ func TestACallerThatGoesAsTheCommandStartsLeavesNoCommand(t *testing.T) {
 	d := &Driver{options: Options{StateDir: folder}, containers: containers{
 		program: filepath.Join(folder, "runtime"), state: filepath.Join(folder, "containers"),
 	}}
+	d.reports, err = newReports()
+	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(os.WriteFile(d.containers.program, []byte(goingRuntime), 0o700)).To(Succeed())
 	g.Expect(os.MkdirAll(d.folder("one"), 0o700)).To(Succeed())
 	g.Expect(os.WriteFile(filepath.Join(d.folder("one"), bundleFile), []byte(`{"process": {"cwd": "/"}}`), 0o600)).To(Succeed())
@@ -75,8 +77,12 @@ func TestACallerThatGoesAsTheCommandStartsLeavesNoCommand(t *testing.T) {
 	started := filepath.Join(folder, "started")
 	g.Eventually(started, soon).Should(BeAnExistingFile())
 	goes()
+	closed := make(chan error, 1)
+	go func() { closed <- d.Close() }()
+	g.Consistently(closed).ShouldNot(Receive(), "the daemon does not end before it has killed the command")
 	g.Expect(os.WriteFile(filepath.Join(folder, "gone"), nil, 0o600)).To(Succeed())
 	g.Eventually(ended, soon).Should(Receive(MatchError(context.Canceled)))
+	g.Eventually(closed, soon).Should(Receive(Succeed()))
 	pid, err := readPID(started)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(unix.Kill(pid, 0)).To(MatchError(unix.ESRCH), "nothing is left of the command")
