@@ -27,6 +27,7 @@ import (
 
 var _ = Describe("exec", func() {
 	It("runs commands like the instance's own processes, and passes on their streams and exit codes", func(ctx SpecContext) {
+		GinkgoT().Setenv("TMPDIR", GinkgoT().TempDir())
 		d := newDaemon()
 		made := d.boot(ctx, "default.one", "")
 		first := d.firstProcess(made.ID)
