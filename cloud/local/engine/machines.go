@@ -75,7 +75,8 @@ type Machines interface {
 	// Exec runs a command in a running machine, with the rights and limits of the machine's own
 	// processes. It returns the command's exit code, 128 and the signal's number if a signal ended
 	// it, once the command has ended and its output is complete. If ctx ends before the command, it
-	// kills the command and its process group.
+	// kills the command and its process group. What a command that has ended leaves in the
+	// background keeps running, as after kubectl exec.
 	Exec(ctx context.Context, id string, exec Exec) (int, error)
 }
 

@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -134,6 +135,41 @@ var _ = Describe("exec", func() {
 		Eventually(run, soon).Should(Succeed())
 	}, NodeTimeout(soon))
 
+	It("lets an instance end in which a runtime that failed has left processes", func(ctx SpecContext) {
+		folder := GinkgoT().TempDir()
+		runtime, first := filepath.Join(folder, "runtime"), filepath.Join(folder, "first")
+		Expect(os.WriteFile(runtime, fmt.Appendf(nil, leavingRuntime, first), 0o700)).To(Succeed())
+		d := newDaemon("--runtime=" + runtime)
+		made := d.boot(ctx, "one", "")
+		pid := d.firstProcess(made.ID)
+		Expect(os.WriteFile(first, fmt.Append(nil, pid), 0o600)).To(Succeed())
+		run := func(command ...string) error {
+			return d.client.Exec(ctx, made.ID, client.ExecOptions{Command: command, Stdout: io.Discard})
+		}
+		Expect(run("no-such-program")).To(MatchError(ContainSubstring("exit status 4")))
+		Eventually(sleepers, soon).Should(Equal(1))
+		Eventually(func() []string {
+			Expect(run("no-such-program")).NotTo(Succeed())
+			return zombies(d.cmd.Process.Pid)
+		}, soon, time.Second).Should(BeEmpty())
+
+		failing, stop := context.WithCancel(ctx)
+		stopped := make(chan struct{})
+		go func() {
+			defer close(stopped)
+			for failing.Err() == nil {
+				_ = run("no-such-program")
+			}
+		}()
+		for range 30 {
+			Expect(run("true")).To(Succeed(), "nothing else reaps a command")
+		}
+		stop()
+		<-stopped
+		d.run("instance", "delete", "one")
+		Eventually(sleepers, soon).Should(BeZero())
+	}, NodeTimeout(soon))
+
 	It("shows the end of a log, and what is added", func(ctx SpecContext) {
 		d := newDaemon()
 		made := d.boot(ctx, "one", "echo first; echo time=2026-01-01T00:00:00Z old; echo time=2999-01-01T00:00:00Z late")
@@ -154,6 +190,29 @@ var _ = Describe("exec", func() {
 		Expect(command.Wait()).To(Succeed(), "to stop following is no error")
 	}, NodeTimeout(soon))
 })
+
+// leavingRuntime leaves two processes in the PID namespace of an instance if there is no such program,
+// one of which ends at once. crun leaves one.
+const leavingRuntime = `#!/bin/sh
+if grep -qs no-such-program -- "$@"; then
+	exec nsenter --no-fork --target "$(cat %s)" --pid sh -c 'true & sleep 100017 & exit 4'
+fi
+exec runc "$@"
+`
+
+// zombies returns the children of a process that have ended and that it has not reaped.
+func zombies(parent int) (found []string) {
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", parent))
+	Expect(err).NotTo(HaveOccurred())
+	for _, thread := range threads {
+		for _, child := range strings.Fields(readFile(thread)) {
+			if strings.Contains(readFile("/proc/"+child+"/stat"), ") Z ") {
+				found = append(found, child)
+			}
+		}
+	}
+	return found
+}
 
 // terminalSizes delivers the sizes of a terminal.
 type terminalSizes chan remotecommand.TerminalSize

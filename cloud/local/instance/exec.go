@@ -38,8 +38,8 @@ const commandsEnd = 10 * time.Second
 // container's namespaces and cgroup, with the capabilities and system calls of the first process.
 // This process adopts it then, so it must have called process.Adopt.
 func (d *Driver) Exec(ctx context.Context, id string, command engine.Exec) (int, error) {
-	d.commands.Add(1)
-	defer d.commands.Done()
+	d.commands.running.Add(1)
+	defer d.commands.running.Done()
 	folder, err := os.MkdirTemp("", "foocloud-exec-")
 	if err != nil {
 		return 0, fmt.Errorf("make a folder for the command: %w", err)
@@ -57,6 +57,7 @@ func (d *Driver) Exec(ctx context.Context, id string, command engine.Exec) (int,
 	if err != nil {
 		return 0, err
 	}
+	defer d.commands.reaped(pid)
 	if err := session.start(); err != nil {
 		return 0, errors.Join(err, killChild(pid))
 	}
@@ -79,7 +80,13 @@ func (d *Driver) startCommand(ctx context.Context, id, folder string, session *s
 	}
 	starting, cancel := context.WithTimeout(context.WithoutCancel(ctx), runtimeTimeout)
 	defer cancel()
-	return d.containers.exec(starting, id, folder, session)
+	pid, err := d.commands.start(id, func() (int, error) { return d.containers.exec(starting, id, folder, session) })
+	if err != nil {
+		if first, failed := readPID(filepath.Join(d.folder(id), pidFile)); failed == nil {
+			d.commands.reapStrays(id, first)
+		}
+	}
+	return pid, err
 }
 
 const (

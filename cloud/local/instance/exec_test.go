@@ -59,7 +59,7 @@ func TestACallerThatGoesAsTheCommandStartsLeavesNoCommand(t *testing.T) {
 	t.Chdir(t.TempDir())
 	folder, err := os.Getwd()
 	g.Expect(err).NotTo(HaveOccurred())
-	d := &Driver{options: Options{StateDir: folder}, containers: containers{
+	d := &Driver{options: Options{StateDir: folder}, commands: newCommands(), containers: containers{
 		program: filepath.Join(folder, "runtime"), state: filepath.Join(folder, "containers"),
 	}}
 	d.reports, err = newReports()

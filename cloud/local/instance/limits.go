@@ -200,11 +200,11 @@ func freeze(id string) error {
 
 // frozen reports whether freeze has frozen an instance.
 func frozen(id string) (bool, error) {
+	var state cgroups.FreezerState
 	group, err := groupOf(limitsGroup(id))
-	if err != nil {
-		return false, fmt.Errorf("find out whether the instance is frozen: %w", err)
+	if err == nil {
+		state, err = group.GetFreezerState()
 	}
-	state, err := group.GetFreezerState()
 	if err != nil {
 		return false, fmt.Errorf("find out whether the instance is frozen: %w", err)
 	}

@@ -5,7 +5,11 @@ package process
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 	"unsafe"
 
@@ -41,6 +45,21 @@ func Adopt() error {
 		return fmt.Errorf("become the parent of orphans: %w", err)
 	}
 	return nil
+}
+
+// Children returns the IDs of the processes whose parent this program is now. It misses some that
+// come or go at the same time.
+func Children() (children []int) {
+	files, _ := filepath.Glob("/proc/self/task/*/children") // the pattern is valid
+	for _, file := range files {
+		text, _ := os.ReadFile(file) // the thread may have ended
+		for field := range strings.FieldsSeq(string(text)) {
+			if pid, err := strconv.Atoi(field); err == nil {
+				children = append(children, pid)
+			}
+		}
+	}
+	return children
 }
 
 // otherExit returns how a process ended that this program did not start. If this program adopted
