@@ -58,7 +58,6 @@ type Client struct {
 	options   Options
 	base      string
 	transport *http.Transport
-	http      *http.Client
 	pace      pace
 }
 
@@ -75,7 +74,7 @@ func NewClient(options Options) (*Client, error) {
 		return nil, fmt.Errorf("endpoint %q: %w", options.Endpoint, err)
 	}
 	transport := &http.Transport{MaxIdleConnsPerHost: maxIdle, IdleConnTimeout: time.Minute, ExpectContinueTimeout: requestTimeout}
-	c := &Client{options: options, transport: transport, http: &http.Client{Transport: transport}}
+	c := &Client{options: options, transport: transport}
 	dialer := &net.Dialer{Timeout: dialTimeout}
 	switch {
 	case endpoint.Scheme == "unix" && endpoint.Host == "" && endpoint.Path != "":
@@ -117,7 +116,7 @@ func tlsConfig(options Options) (*tls.Config, error) {
 }
 
 // Close closes idle connections. Later calls open new ones.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
 func (c *Client) token() (string, error) {
 	if c.options.TokenFile == "" {
@@ -158,7 +157,7 @@ func (c *Client) sendContent(ctx context.Context, method, path string, content i
 	for name, value := range headers {
 		request.Header.Set(name, value)
 	}
-	response, err := c.http.Do(request)
+	response, err := (&http.Client{Transport: c.transport}).Do(request)
 	if err != nil {
 		return nil, c.transportError(ctx, err)
 	}

@@ -45,5 +45,5 @@ func (f forwarding) RoundTrip(request *http.Request) (*http.Response, error) {
 	if err := f.client.authorize(request); err != nil {
 		return nil, err
 	}
-	return f.client.http.Transport.RoundTrip(request)
+	return f.client.transport.RoundTrip(request)
 }

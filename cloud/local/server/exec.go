@@ -6,13 +6,16 @@ package server
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"strings"
+	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
 	"k8s.io/cri-streaming/pkg/streaming/remotecommand"
 	"k8s.io/streaming/pkg/httpstream"
 	"k8s.io/streaming/pkg/httpstream/spdy"
@@ -30,6 +33,9 @@ const execIdleTimeout = 4 * time.Hour
 // lastAnswerTime is how long a caller may take to read how its command ended.
 const lastAnswerTime = 10 * time.Second
 
+// goneInterval is how often the kernel is asked whether a caller has gone.
+const goneInterval = time.Second
+
 // execInInstance runs a command in an instance. It answers as a kubelet does, so that every client
 // of `kubectl exec` can be a client of this call.
 func execInInstance(b Backend, w http.ResponseWriter, r *http.Request) error {
@@ -46,7 +52,7 @@ func execInInstance(b Backend, w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, gone := context.WithCancel(r.Context())
 	defer gone()
-	upgraded := &upgradable{ResponseWriter: w, gone: gone}
+	upgraded := &upgradable{ResponseWriter: w, gone: gone, done: ctx.Done()}
 	defer upgraded.close()
 	remotecommand.ServeExec(upgraded, r.WithContext(ctx), executor{b}, r.PathValue("id"), "", "", command, options,
 		execIdleTimeout, remotecommand.DefaultStreamCreationTimeout, remotecommand.SupportedStreamingProtocols)
@@ -83,6 +89,8 @@ func (e executor) ExecInContainer(
 type upgradable struct {
 	http.ResponseWriter
 	gone func()
+	// done is closed after gone has been called.
+	done <-chan struct{}
 	conn net.Conn
 }
 
@@ -102,11 +110,13 @@ func (u *upgradable) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	}
 	watched := &watchedConn{Conn: conn, reader: buffered.Reader, gone: u.gone}
 	u.conn = watched
+	go watched.watch(u.done)
 	return watched, bufio.NewReadWriter(bufio.NewReader(watched), bufio.NewWriter(watched)), nil
 }
 
-// watchedConn is a connection that somebody reads from until it ends. A caller that ends it in an
-// orderly way is not read from any more, and the connection is closed.
+// watchedConn is a connection that reports when the caller has gone. Usually, a read fails then. A
+// caller that ends the connection in an orderly way is not read from any more, and the connection is
+// closed. A command that does not read its input stops all reading, so watch looks without reading.
 type watchedConn struct {
 	net.Conn
 	// reader has what was received before the connection was taken over.
@@ -120,6 +130,45 @@ func (c *watchedConn) Read(buffer []byte) (int, error) {
 		c.gone()
 	}
 	return count, err
+}
+
+// watch asks the kernel once per goneInterval whether the caller has gone. It cannot wait for that,
+// because one waits for a connection of Go's by reading from it. If there is a network in between
+// that is full of input, the caller's kernel sends the end only once it gives up sending the input,
+// after minutes.
+func (c *watchedConn) watch(done <-chan struct{}) {
+	conn := c.Conn
+	if secure, ok := conn.(*tls.Conn); ok {
+		conn = secure.NetConn()
+	}
+	socket, ok := conn.(syscall.Conn)
+	if !ok {
+		return
+	}
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return
+	}
+	tick := time.NewTicker(goneInterval)
+	defer tick.Stop()
+	for ended := false; !ended; {
+		select {
+		case <-done:
+			return
+		case <-tick.C:
+		}
+		if err := raw.Control(func(fd uintptr) { ended = hungUp(fd) }); err != nil {
+			ended = true
+		}
+	}
+	c.gone()
+}
+
+// hungUp reports whether the other side of a socket has closed it.
+func hungUp(fd uintptr) bool {
+	state := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
+	count, err := unix.Poll(state, 0)
+	return err == nil && count > 0
 }
 
 // Close implements net.Conn.

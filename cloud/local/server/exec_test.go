@@ -9,6 +9,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -81,6 +82,34 @@ func TestCommandEndsWithItsCaller(t *testing.T) {
 	stop()
 	w.Eventually(ended, soon).Should(Receive(MatchError(context.Canceled)))
 	w.Eventually(w.machines.Interrupted, soon).Should(Equal(1))
+}
+
+func TestCommandThatReadsNoInputEndsWithItsCaller(t *testing.T) {
+	w := newWorld(t)
+	instance := w.running("one")
+	running, stop := context.WithCancel(ctx)
+	ended, input := make(chan error), &zeros{}
+	go func() {
+		ended <- w.overSocket(t).Exec(running, instance.ID, client.ExecOptions{Command: []string{"wait"}, Stdin: input})
+	}()
+	w.Eventually(func(g Gomega) {
+		before := input.sent.Load()
+		g.Expect(before).NotTo(BeZero())
+		g.Consistently(input.sent.Load, "300ms").Should(Equal(before), "the connection is full")
+	}, soon).Should(Succeed())
+	stop()
+	w.Eventually(ended, soon).Should(Receive(MatchError(context.Canceled)))
+	w.Eventually(w.machines.Interrupted, soon).Should(Equal(1))
+}
+
+// zeros is input without end.
+type zeros struct{ sent atomic.Int64 }
+
+// Read implements io.Reader.
+func (z *zeros) Read(buffer []byte) (int, error) {
+	clear(buffer)
+	z.sent.Add(int64(len(buffer)))
+	return len(buffer), nil
 }
 
 // notice is closed at the first write.

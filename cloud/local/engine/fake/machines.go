@@ -184,15 +184,15 @@ func (m *Machines) Log(_ context.Context, id string, log engine.Log) (io.ReadClo
 }
 
 // Exec implements engine.Machines. It copies the input to the output and the command to the error
-// output. The command "size" writes the first size of its terminal, "wait" ends with ctx, and "exit"
-// with the exit code 3.
+// output. The command "size" writes the first size of its terminal, "wait" reads no input and ends with
+// ctx, and "exit" ends with the exit code 3.
 func (m *Machines) Exec(ctx context.Context, _ string, exec engine.Exec) (int, error) {
 	if exec.Stderr != nil {
 		if _, err := io.WriteString(exec.Stderr, strings.Join(exec.Command, " ")); err != nil {
 			return 0, err
 		}
 	}
-	if exec.Stdin != nil {
+	if exec.Stdin != nil && exec.Command[0] != "wait" {
 		if _, err := io.Copy(exec.Stdout, exec.Stdin); err != nil {
 			return 0, err
 		}
