@@ -208,9 +208,10 @@ func ViewerTokenFile(tokenFile string) string {
 	return filepath.Join(filepath.Dir(tokenFile), "viewer-"+filepath.Base(tokenFile))
 }
 
-// tokens returns a tenant's token and its viewer token. It generates each at most once.
-func tokens(stateDir string, tenant config.Tenant) (full, viewer string, err error) {
-	generated := TokenFile(stateDir)
+// tokens returns a tenant's token and its viewer token. It generates each at most once. On a full disk
+// there may be no viewer token.
+func (o Options) tokens(tenant config.Tenant) (full, viewer string, err error) {
+	generated := TokenFile(o.StateDir)
 	if tenant.Name != config.DefaultTenant {
 		generated += "-" + tenant.Name
 	}
@@ -218,6 +219,10 @@ func tokens(stateDir string, tenant config.Tenant) (full, viewer string, err err
 		return "", "", err
 	}
 	viewer, err = token(tenant.Name, tenant.ViewerTokenFile, ViewerTokenFile(generated))
+	if o.full(err) {
+		klog.Background().Info("The disk of the state folder is full; a tenant has no viewer token until the next start", "tenant", tenant.Name)
+		return full, "", nil
+	}
 	return full, viewer, err
 }
 

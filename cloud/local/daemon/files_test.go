@@ -64,7 +64,7 @@ func TestToken(t *testing.T) {
 	g := NewWithT(t)
 	state := t.TempDir()
 	of := func(tenant config.Tenant) []string {
-		full, viewer, err := tokens(state, tenant)
+		full, viewer, err := Options{StateDir: state}.tokens(tenant)
 		g.Expect(err).NotTo(HaveOccurred())
 		return []string{full, viewer}
 	}
@@ -85,7 +85,7 @@ func TestToken(t *testing.T) {
 	g.Expect(of(config.Tenant{Name: "x", TokenFile: given})[0]).To(Equal("secret"))
 	g.Expect(of(config.Tenant{Name: "x", ViewerTokenFile: given})[1]).To(Equal("secret"))
 	g.Expect(os.WriteFile(given, nil, 0o600)).To(Succeed())
-	_, _, err := tokens(state, config.Tenant{Name: "x", TokenFile: given})
+	_, _, err := Options{StateDir: state}.tokens(config.Tenant{Name: "x", TokenFile: given})
 	g.Expect(err).To(MatchError(And(ContainSubstring(given), ContainSubstring("empty"))))
 }
 

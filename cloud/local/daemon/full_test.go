@@ -15,6 +15,7 @@ import (
 	. "github.com/onsi/gomega"
 	"golang.org/x/sys/unix"
 
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/config"
 	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
 
@@ -82,6 +83,20 @@ func TestTheDaemonsFilesOnAFullDisk(t *testing.T) {
 	g.Expect(os.RemoveAll(folder)).To(Succeed())
 	_, err = Options{StateDir: state, Agent: agent}.agentDir()
 	g.Expect(err).To(MatchError(unix.ENOSPC), "there is no other agent")
+}
+
+// An earlier version made no viewer tokens.
+func TestACloudFromBeforeViewerTokensStartsOnAFullDisk(t *testing.T) {
+	g := NewWithT(t)
+	o, tenant := Options{StateDir: ownDisk(t)}, config.Tenant{Name: config.DefaultTenant}
+	g.Expect(os.WriteFile(TokenFile(o.StateDir), []byte("secret"), 0o600)).To(Succeed())
+	fill(g, o.StateDir)
+	_, _, err := o.tokens(tenant)
+	g.Expect(err).To(MatchError(unix.ENOSPC), "a new cloud needs the space")
+	g.Expect(os.Rename(filepath.Join(o.StateDir, "fill"), filepath.Join(o.StateDir, stateFile))).To(Succeed())
+	full, viewer, err := o.tokens(tenant)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect([]string{full, viewer}).To(Equal([]string{"secret", ""}))
 }
 
 // A cloud that exists must be able to start on a full disk.

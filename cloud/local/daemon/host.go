@@ -72,8 +72,8 @@ func (o Options) checkHost(ctx context.Context) error {
 	return errors.Join(unreadable, missing, checkKernel(), room, used, err, instance.CheckLimits(), checkAgent(ctx, o.Agent))
 }
 
-// checkNetwork refuses a network or a name of an interface that others use. A cloud that runs has
-// checked the interface itself.
+// checkNetwork refuses a network or a name of an interface that others use, or other ones than those of
+// a cloud that exists. A cloud that runs has checked the interface itself.
 func (o Options) checkNetwork(state string, prefix netip.Prefix) error {
 	options := network.Options{Name: o.Bridge, Network: prefix, Space: filepath.Join(state, spaceFile)}
 	record, err := store.ReadNetwork(filepath.Join(state, stateFile))
@@ -85,9 +85,17 @@ func (o Options) checkNetwork(state string, prefix netip.Prefix) error {
 	}
 	options.Alias = rand.Text() // a new cloud has no interface yet
 	if record != nil {
-		options.Alias = record.Alias
+		options.Alias, err = record.Alias, o.checkRecord(record, prefix)
 	}
-	return network.Check(options)
+	return errors.Join(err, network.Check(options))
+}
+
+// checkRecord refuses to change the network of a cloud that exists.
+func (o Options) checkRecord(record *store.Network, prefix netip.Prefix) error {
+	if record.Bridge == o.Bridge && record.CIDR == prefix.String() {
+		return nil
+	}
+	return fmt.Errorf("state folder %s was created with --bridge %s --network %s: use these, or another state folder", o.StateDir, record.Bridge, record.CIDR)
 }
 
 func exists(path string) bool {

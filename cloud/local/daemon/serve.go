@@ -213,7 +213,7 @@ func (c *checked) serve(ctx context.Context, settings *config.Config, noDisks st
 func (c *checked) handler(settings *config.Config, cloudEngine *engine.Engine) (*server.Server, error) {
 	var tenants []server.Tenant
 	for _, tenant := range settings.Tenants {
-		full, viewer, err := tokens(c.StateDir, tenant)
+		full, viewer, err := c.tokens(tenant)
 		if err != nil {
 			return nil, err
 		}
@@ -314,10 +314,7 @@ func (c *checked) networkRecord(state *store.Store) (*store.Network, error) {
 	if record == nil {
 		record = &store.Network{Bridge: c.Bridge, CIDR: c.network.String(), Alias: "foocloud " + rand.Text()}
 	}
-	if record.Bridge != c.Bridge || record.CIDR != c.network.String() {
-		return nil, fmt.Errorf("state folder %s was created with --bridge %s --network %s: use these, or another state folder", c.StateDir, record.Bridge, record.CIDR)
-	}
-	return record, nil
+	return record, c.checkRecord(record, c.network)
 }
 
 // machines returns the instance driver.
