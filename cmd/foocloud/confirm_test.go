@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/creack/pty"
 	. "github.com/onsi/gomega"
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 )
 
 // Only yes is a yes.
@@ -23,8 +23,10 @@ func TestConfirm(t *testing.T) {
 	} {
 		t.Run(strconv.Quote(keys), func(t *testing.T) {
 			g := NewWithT(t)
-			user, program := newTerminal(t)
-			_, err := user.WriteString(keys)
+			user, program, err := pty.Open()
+			g.Expect(err).NotTo(HaveOccurred())
+			t.Cleanup(func() { _, _ = program.Close(), user.Close() })
+			_, err = user.WriteString(keys)
 			g.Expect(err).NotTo(HaveOccurred())
 			command := &cobra.Command{}
 			command.SetContext(t.Context())
@@ -39,21 +41,6 @@ func TestConfirm(t *testing.T) {
 			g.Expect(report(command, err)).To(Equal(exitUsage))
 		})
 	}
-}
-
-// newTerminal returns the user's and the program's side of a pseudoterminal.
-func newTerminal(t *testing.T) (user, program *os.File) {
-	t.Helper()
-	g := NewWithT(t)
-	user, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(unix.IoctlSetPointerInt(int(user.Fd()), unix.TIOCSPTLCK, 0)).To(Succeed())
-	number, err := unix.IoctlGetInt(int(user.Fd()), unix.TIOCGPTN)
-	g.Expect(err).NotTo(HaveOccurred())
-	program, err = os.OpenFile("/dev/pts/"+strconv.Itoa(number), os.O_RDWR|unix.O_NOCTTY, 0)
-	g.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(func() { _, _ = program.Close(), user.Close() })
-	return user, program
 }
 
 func TestAnswer(t *testing.T) {

@@ -38,12 +38,12 @@ const (
 type printer struct {
 	mu  sync.Mutex
 	out io.Writer
-	// width of the terminal; 0 if the output is no terminal, or one without control sequences.
-	width   int
-	colors  bool
-	began   time.Time
-	last    time.Time
-	waiting string
+	// terminal is the output; nil if it is no terminal, or one without control sequences or a width.
+	terminal *os.File
+	colors   bool
+	began    time.Time
+	last     time.Time
+	waiting  string
 }
 
 // newPrinter returns a printer. From then on, this program does not end halfway because nobody reads
@@ -53,11 +53,20 @@ func newPrinter(out io.Writer) *printer {
 	now := time.Now()
 	p := &printer{out: out, began: now, last: now}
 	if file, ok := out.(*os.File); ok && term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb" {
-		if width, _, err := term.GetSize(int(file.Fd())); err == nil {
-			p.width, p.colors = width, os.Getenv("NO_COLOR") == ""
+		if width(file) > 0 {
+			p.terminal, p.colors = file, os.Getenv("NO_COLOR") == ""
 		}
 	}
 	return p
+}
+
+// width returns the number of columns of a terminal; 0 if it is not known.
+func width(terminal *os.File) int {
+	width, _, err := term.GetSize(int(terminal.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
 }
 
 // restart resets the elapsed time to zero.
@@ -112,7 +121,7 @@ func (p *printer) color(color, text string) string {
 }
 
 func (p *printer) clear() {
-	if p.width > 0 {
+	if p.terminal != nil {
 		_, _ = io.WriteString(p.out, clearLine)
 	}
 }
@@ -133,14 +142,15 @@ func (p *printer) draw() {
 		return
 	}
 	line := fmt.Sprintf("%8s  waiting for %s", seconds(time.Since(p.began)), p.waiting)
-	_, _ = io.WriteString(p.out, clearLine+p.color(faint, line[:min(len(line), p.width-1)]))
+	line = line[:min(len(line), max(0, width(p.terminal)-1))]
+	_, _ = io.WriteString(p.out, clearLine+p.color(faint, line))
 }
 
 // repeatWaiting prints what the quickstart is waiting for, until ctx ends: all the time on a
 // terminal, and otherwise whenever nothing has been printed for a while.
 func (p *printer) repeatWaiting(ctx context.Context) {
 	interval := time.Second
-	if p.width > 0 {
+	if p.terminal != nil {
 		interval = redrawInterval
 	}
 	ticker := time.NewTicker(interval)
@@ -151,7 +161,7 @@ func (p *printer) repeatWaiting(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
-		if p.width > 0 {
+		if p.terminal != nil {
 			p.draw()
 			continue
 		}

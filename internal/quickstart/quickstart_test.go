@@ -501,22 +501,6 @@ func TestPrinterRepeatsWhatItWaitsFor(t *testing.T) {
 	g.Expect(out.String()).To(ContainSubstring("manager ended: signal: killed; restarting it in 1s"))
 }
 
-func TestPrinterOnATerminal(t *testing.T) {
-	g := NewWithT(t)
-	var out bytes.Buffer
-	say := newPrinter(&out)
-	say.width = 30
-	say.waitingFor("the moon, which is far away")
-	say.draw()
-	g.Expect(out.String()).To(MatchRegexp(`^\r\x1b\[K +\d+\.\ds  waiting for the moo$`), "the line fits the terminal")
-	say.done("moon reached")
-	g.Expect(out.String()).To(HaveSuffix("\x1b[K    0.0s  moon reached\n"))
-	say.end()
-	out.Reset()
-	say.draw()
-	g.Expect(out.String()).To(BeEmpty())
-}
-
 func TestTemplateRendersOffline(t *testing.T) {
 	g := NewWithT(t)
 	t.Setenv("HOME", t.TempDir())

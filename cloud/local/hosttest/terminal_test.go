@@ -6,13 +6,13 @@
 package hosttest
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"syscall"
 
+	"github.com/creack/pty"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/gbytes"
@@ -28,12 +28,7 @@ type terminal struct {
 
 func newTerminal() *terminal {
 	GinkgoHelper()
-	user, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	Expect(err).NotTo(HaveOccurred())
-	Expect(unix.IoctlSetPointerInt(int(user.Fd()), unix.TIOCSPTLCK, 0)).To(Succeed())
-	number, err := unix.IoctlGetInt(int(user.Fd()), unix.TIOCGPTN)
-	Expect(err).NotTo(HaveOccurred())
-	program, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	user, program, err := pty.Open()
 	Expect(err).NotTo(HaveOccurred())
 	t := &terminal{user: user, program: program, screen: gbytes.NewBuffer()}
 	shown := make(chan struct{})
@@ -51,7 +46,7 @@ func newTerminal() *terminal {
 
 func (t *terminal) resize(rows, columns uint16) {
 	GinkgoHelper()
-	Expect(unix.IoctlSetWinsize(int(t.user.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: rows, Col: columns})).To(Succeed())
+	Expect(pty.Setsize(t.user, &pty.Winsize{Rows: rows, Cols: columns})).To(Succeed())
 }
 
 func (t *terminal) settings() unix.Termios {
