@@ -15,7 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
+	"syscall"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/tools/remotecommand"
 	utilexec "k8s.io/client-go/util/exec"
 
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/client"
 )
 
@@ -148,10 +149,7 @@ var _ = Describe("exec", func() {
 		}
 		Expect(run("no-such-program")).To(MatchError(ContainSubstring("exit status 4")))
 		Eventually(sleepers, soon).Should(Equal(1))
-		Eventually(func() []string {
-			Expect(run("no-such-program")).NotTo(Succeed())
-			return zombies(d.cmd.Process.Pid)
-		}, soon, time.Second).Should(BeEmpty())
+		Eventually(func() []string { return zombies(d.cmd.Process.Pid) }, soon).Should(BeEmpty())
 
 		failing, stop := context.WithCancel(ctx)
 		stopped := make(chan struct{})
@@ -166,7 +164,8 @@ var _ = Describe("exec", func() {
 		}
 		stop()
 		<-stopped
-		d.run("instance", "delete", "one")
+		Expect(syscall.Kill(pid, syscall.SIGKILL)).To(Succeed())
+		d.awaitState(ctx, made.ID, cloud.InstanceStopped)
 		Eventually(sleepers, soon).Should(BeZero())
 	}, NodeTimeout(soon))
 

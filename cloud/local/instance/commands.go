@@ -8,8 +8,6 @@ import (
 	"os"
 	"sync"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/process"
 )
 
@@ -19,70 +17,81 @@ type commands struct {
 	running sync.WaitGroup
 
 	mu sync.Mutex
-	// starting counts the runtimes that start a command, by instance.
-	starting map[string]int
-	// awaited counts those who wait for a process and then reap it. A process ID can be reused
-	// before the one who has reaped its last process is no longer counted.
+	// starting are the runtimes that start commands, by the instance's PID namespace.
+	starting map[string]runtimes
+	// awaited counts, by PID, those who will reap it and then call reaped. It is a count, because the
+	// PID can be reused before reaped is called for its last owner.
 	awaited map[int]int
 }
 
-func newCommands() *commands {
-	return &commands{starting: map[string]int{}, awaited: map[int]int{}}
+// runtimes are those that start commands in one instance at the same time.
+type runtimes struct {
+	count int
+	// failed is true if one has failed.
+	failed bool
 }
 
-// start calls a function that starts a command in an instance and returns its PID. The caller reaps
-// the command and then calls reaped.
-func (c *commands) start(id string, start func() (int, error)) (int, error) {
+func newCommands() *commands {
+	return &commands{starting: map[string]runtimes{}, awaited: map[int]int{}}
+}
+
+// start calls a function that makes a runtime start a command in an instance, and returns its PID. The
+// caller reaps the command and then calls reaped. first is the PID of the instance's first process.
+func (c *commands) start(first int, run func() (int, error)) (int, error) {
+	namespace := pidNamespace(first)
 	c.mu.Lock()
-	c.starting[id]++
+	all := c.starting[namespace]
+	all.count++
+	c.starting[namespace] = all
 	c.mu.Unlock()
-	pid, err := start()
+	pid, err := run()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	lower(c.starting, id)
 	if err == nil {
 		c.awaited[pid]++
+	}
+	all = c.starting[namespace]
+	all.count, all.failed = all.count-1, all.failed || err != nil
+	if all.count > 0 {
+		// Until they have started their commands, these cannot be told from strays.
+		c.starting[namespace] = all
+		return pid, err
+	}
+	delete(c.starting, namespace)
+	if all.failed {
+		c.reapStrays(namespace, first)
 	}
 	return pid, err
 }
 
+// reaped tells that a process for which somebody waited has been reaped.
 func (c *commands) reaped(pid int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	lower(c.awaited, pid)
-}
-
-// lower subtracts 1 and forgets what is 0.
-func lower[K comparable](counts map[K]int, key K) {
-	if counts[key]--; counts[key] == 0 {
-		delete(counts, key)
+	if c.awaited[pid]--; c.awaited[pid] == 0 {
+		delete(c.awaited, pid)
 	}
 }
 
-// reapStrays reaps the processes that a failed runtime has left in an instance, and that this
-// process has adopted. An instance cannot end before all its processes are reaped. The first process
-// of the instance tells which they are. Those that still run are left for a later call.
-func (c *commands) reapStrays(id string, first int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.starting[id] > 0 {
-		return // a stray cannot be told from a command that has just been started
-	}
-	instance := pidNamespace(first)
-	if instance == "" || instance == pidNamespace(os.Getpid()) {
-		return // the instance has ended, and the ID may already be another process's
+// reapStrays reaps, when they end, the processes that failed runtimes have left in an instance and that
+// this process has adopted. The instance cannot end before all its processes are reaped.
+func (c *commands) reapStrays(namespace string, first int) {
+	if namespace == "" || namespace == pidNamespace(os.Getpid()) {
+		return // the instance had ended, and its PID may be another process's
 	}
 	for _, pid := range process.Children() {
-		if pid != first && c.awaited[pid] == 0 && pidNamespace(pid) == instance {
-			_ = retry(func() error {
-				_, err := unix.Wait4(pid, nil, unix.WNOHANG, nil)
-				return err
-			})
+		if pid == first || c.awaited[pid] > 0 || pidNamespace(pid) != namespace {
+			continue
 		}
+		c.awaited[pid]++
+		go func() {
+			defer c.reaped(pid)
+			_, _ = reap(pid)
+		}()
 	}
 }
 
-// pidNamespace returns the name of a process's PID namespace; nothing if it has been reaped.
+// pidNamespace returns the name of a process's PID namespace; nothing if there is no such process.
 func pidNamespace(pid int) string {
 	name, _ := os.Readlink(fmt.Sprintf("/proc/%d/ns/pid", pid))
 	return name

@@ -198,7 +198,7 @@ func (d *Driver) attach(id string, handle *process.Handle) (engine.Machine, erro
 
 // Kill ends a machine immediately; see engine.Machines.
 func (d *Driver) Kill(ctx context.Context, id string, identity *process.Identity) error {
-	return withFirst(identity, func(first *process.Handle) error { return d.kill(ctx, id, first) })
+	return withFirst(identity, func(first *process.Handle) error { return kill(ctx, id, first) })
 }
 
 // withFirst calls do with the first process of a machine, if that process still exists.
@@ -219,10 +219,10 @@ func withFirst(identity *process.Identity, do func(*process.Handle) error) error
 
 // Stop asks a machine to end; see engine.Machines.
 func (d *Driver) Stop(ctx context.Context, id string, identity *process.Identity) error {
-	return withFirst(identity, func(first *process.Handle) error { return d.stop(ctx, id, first) })
+	return withFirst(identity, func(first *process.Handle) error { return stop(ctx, id, first) })
 }
 
-func (d *Driver) stop(ctx context.Context, id string, handle *process.Handle) error {
+func stop(ctx context.Context, id string, handle *process.Handle) error {
 	// A frozen process would not handle the signal until it is thawed.
 	if err := errors.Join(thaw(id), handle.Signal(unix.SIGTERM)); err != nil {
 		return fmt.Errorf("stop the first process: %w", err)
@@ -235,7 +235,7 @@ func (d *Driver) stop(ctx context.Context, id string, handle *process.Handle) er
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-timer.C:
-		return d.kill(ctx, id, handle)
+		return kill(ctx, id, handle)
 	}
 }
 
@@ -249,16 +249,15 @@ func (d *Driver) Thaw(id string) error { return thaw(id) }
 func (d *Driver) Frozen(id string) (bool, error) { return frozen(id) }
 
 // kill kills the first process of an instance, and with it all others. Processes that the instance
-// has frozen end only once they are thawed, and what a runtime left there once this process reaps it.
-// So kill repeats all this until all processes have ended.
-func (d *Driver) kill(ctx context.Context, id string, handle *process.Handle) error {
+// has frozen end only once they are thawed, so kill repeats the signal and the thawing until all
+// processes have ended.
+func kill(ctx context.Context, id string, handle *process.Handle) error {
 	tick := time.NewTicker(thawInterval)
 	defer tick.Stop()
 	for {
 		if err := errors.Join(handle.Signal(unix.SIGKILL), thaw(id)); err != nil {
 			return fmt.Errorf("kill the first process: %w", err)
 		}
-		d.commands.reapStrays(id, handle.Identity().PID)
 		select {
 		case <-handle.Done():
 			return nil

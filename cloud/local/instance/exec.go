@@ -80,13 +80,11 @@ func (d *Driver) startCommand(ctx context.Context, id, folder string, session *s
 	}
 	starting, cancel := context.WithTimeout(context.WithoutCancel(ctx), runtimeTimeout)
 	defer cancel()
-	pid, err := d.commands.start(id, func() (int, error) { return d.containers.exec(starting, id, folder, session) })
+	first, err := readPID(filepath.Join(d.folder(id), pidFile))
 	if err != nil {
-		if first, failed := readPID(filepath.Join(d.folder(id), pidFile)); failed == nil {
-			d.commands.reapStrays(id, first)
-		}
+		return 0, err
 	}
-	return pid, err
+	return d.commands.start(first, func() (int, error) { return d.containers.exec(starting, id, folder, session) })
 }
 
 const (

@@ -67,6 +67,7 @@ func TestACallerThatGoesAsTheCommandStartsLeavesNoCommand(t *testing.T) {
 	g.Expect(os.WriteFile(d.containers.program, []byte(goingRuntime), 0o700)).To(Succeed())
 	g.Expect(os.MkdirAll(d.folder("one"), 0o700)).To(Succeed())
 	g.Expect(os.WriteFile(filepath.Join(d.folder("one"), bundleFile), []byte(`{"process": {"cwd": "/"}}`), 0o600)).To(Succeed())
+	g.Expect(os.WriteFile(filepath.Join(d.folder("one"), pidFile), []byte("1"), 0o600)).To(Succeed())
 
 	ctx, goes := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

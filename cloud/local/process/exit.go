@@ -48,7 +48,7 @@ func Adopt() error {
 }
 
 // Children returns the IDs of the processes whose parent this program is now. It misses some that
-// come or go at the same time.
+// come or go at the same time, and all on a kernel without CONFIG_PROC_CHILDREN.
 func Children() (children []int) {
 	files, _ := filepath.Glob("/proc/self/task/*/children") // the pattern is valid
 	for _, file := range files {
