@@ -11,34 +11,56 @@ import (
 	"net"
 	"net/netip"
 	"sync"
-
-	"golang.org/x/net/netutil"
 )
 
 // New returns a listener with at most total connections at the same time, and at most perClient from
 // the same IP address. At the total, clients wait. A connection above perClient is closed at once.
 func New(inner net.Listener, total, perClient int) net.Listener {
-	return netutil.LimitListener(&listener{Listener: inner, open: NewCounter(total, perClient)}, total)
+	closed := make(chan struct{})
+	return &listener{
+		Listener: inner, open: NewCounter(total, perClient), room: make(chan struct{}, total),
+		closed: closed, close: sync.OnceFunc(func() { close(closed) }),
+	}
 }
 
 type listener struct {
 	net.Listener
 	open *Counter
+	// room holds one element for each open connection.
+	room   chan struct{}
+	closed chan struct{}
+	close  func()
 }
 
 // Accept returns the next connection of a client that may have one more.
 func (l *listener) Accept() (net.Conn, error) {
 	for {
+		select {
+		case l.room <- struct{}{}:
+		case <-l.closed:
+			return nil, net.ErrClosed
+		}
 		accepted, err := l.Listener.Accept()
 		if err != nil {
+			<-l.room
 			return nil, err
 		}
 		client := clientOf(accepted)
 		if l.open.Enter(client) {
-			return &conn{Conn: accepted, leave: sync.OnceFunc(func() { l.open.Leave(client) })}, nil
+			return &conn{Conn: accepted, leave: sync.OnceFunc(func() {
+				l.open.Leave(client)
+				<-l.room
+			})}, nil
 		}
 		_ = accepted.Close()
+		<-l.room
 	}
+}
+
+// Close stops listening. Connections stay open.
+func (l *listener) Close() error {
+	l.close()
+	return l.Listener.Close()
 }
 
 // clientOf returns the address of a client; the zero value if it has no IP address.
@@ -54,6 +76,9 @@ type conn struct {
 	net.Conn
 	leave func()
 }
+
+// NetConn returns the connection that is limited, as the method of crypto/tls.Conn does.
+func (c *conn) NetConn() net.Conn { return c.Conn }
 
 // Close closes the connection.
 func (c *conn) Close() error {

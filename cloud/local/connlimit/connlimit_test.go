@@ -48,6 +48,11 @@ func TestAClientDoesNotKeepOutOthers(t *testing.T) {
 	other := <-accepted
 	g.Expect(clientOf(other).String()).To(Equal("127.0.0.3"))
 
+	dial("127.0.0.4")
+	g.Consistently(accepted).ShouldNot(Receive(), "at the total, clients wait")
+	g.Expect(other.Close()).To(Succeed())
+	g.Expect(clientOf(<-accepted).String()).To(Equal("127.0.0.4"))
+
 	g.Expect(held[0].Close()).To(Succeed())
 	g.Expect(held[0].Close()).NotTo(Succeed(), "a second close counts for nothing")
 	again := dial("127.0.0.2")

@@ -6,7 +6,6 @@ package server
 import (
 	"bufio"
 	"context"
-	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
@@ -17,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 	"k8s.io/cri-streaming/pkg/streaming/remotecommand"
+	"k8s.io/klog/v2"
 	"k8s.io/streaming/pkg/httpstream"
 	"k8s.io/streaming/pkg/httpstream/spdy"
 	utilexec "k8s.io/utils/exec"
@@ -132,21 +132,13 @@ func (c *watchedConn) Read(buffer []byte) (int, error) {
 	return count, err
 }
 
-// watch asks the kernel once per goneInterval whether the caller has gone. It cannot wait for that,
-// because one waits for a connection of Go's by reading from it. If there is a network in between
-// that is full of input, the caller's kernel sends the end only once it gives up sending the input,
-// after minutes.
+// watch asks the kernel once per goneInterval whether the caller has gone, until done is closed. It
+// polls, because only a reader can wait. If a network in between is full of input, the caller's kernel
+// reports its end only once it gives up sending the input, after minutes.
 func (c *watchedConn) watch(done <-chan struct{}) {
-	conn := c.Conn
-	if secure, ok := conn.(*tls.Conn); ok {
-		conn = secure.NetConn()
-	}
-	socket, ok := conn.(syscall.Conn)
-	if !ok {
-		return
-	}
-	raw, err := socket.SyscallConn()
+	raw, err := rawConn(c.Conn)
 	if err != nil {
+		klog.Background().Error(err, "A command that reads no input does not end when its caller goes")
 		return
 	}
 	tick := time.NewTicker(goneInterval)
@@ -162,6 +154,22 @@ func (c *watchedConn) watch(done <-chan struct{}) {
 		}
 	}
 	c.gone()
+}
+
+// rawConn returns the socket of a connection, under layers such as TLS.
+func rawConn(conn net.Conn) (syscall.RawConn, error) {
+	for {
+		layer, ok := conn.(interface{ NetConn() net.Conn })
+		if !ok {
+			break
+		}
+		conn = layer.NetConn()
+	}
+	socket, ok := conn.(syscall.Conn)
+	if !ok {
+		return nil, fmt.Errorf("a connection of type %T has no socket", conn)
+	}
+	return socket.SyscallConn()
 }
 
 // hungUp reports whether the other side of a socket has closed it.
