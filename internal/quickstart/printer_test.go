@@ -5,6 +5,7 @@ package quickstart
 
 import (
 	"testing"
+	"time"
 
 	"github.com/creack/pty"
 	. "github.com/onsi/gomega"
@@ -26,13 +27,13 @@ func TestPrinterOnATerminal(t *testing.T) {
 	say := newPrinter(program)
 	say.waitingFor("the moon, which is far away")
 	say.draw()
-	g.Eventually(screen).Should(gbytes.Say(`^\r\x1b\[K +\d+\.\ds  waiting for the moon, which is far away`))
+	g.Eventually(screen, time.Minute).Should(gbytes.Say(`^\r\x1b\[K +\d+\.\ds  waiting for the moon, which is far away`))
 	resize(30)
 	say.draw()
 	say.done("moon reached")
-	g.Eventually(screen).Should(gbytes.Say(`^\r\x1b\[K +\d+\.\ds  waiting for the moo\r\x1b\[K +\d+\.\ds  moon reached\r\n`), "the line fits the terminal")
+	g.Eventually(screen, time.Minute).Should(gbytes.Say(`^\r\x1b\[K +\d+\.\ds  waiting for the moo\r\x1b\[K +\d+\.\ds  moon reached\r\n`), "the line fits the terminal")
 	say.end()
 	say.draw()
 	say.note("over")
-	g.Eventually(screen).Should(gbytes.Say(`^\r\x1b\[K\r\x1b\[K +over\r\n`), "nothing is drawn any more")
+	g.Eventually(screen, time.Minute).Should(gbytes.Say(`^\r\x1b\[K\r\x1b\[K +over\r\n`), "nothing is drawn any more")
 }

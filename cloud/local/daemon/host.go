@@ -73,7 +73,7 @@ func (o Options) checkHost(ctx context.Context) error {
 }
 
 // checkNetwork refuses a network or a name of an interface that others use, or other ones than those of
-// a cloud that exists. A cloud that runs has checked the interface itself.
+// a cloud that has stopped. A cloud that runs has checked the interface itself, and its record is locked.
 func (o Options) checkNetwork(state string, prefix netip.Prefix) error {
 	options := network.Options{Name: o.Bridge, Network: prefix, Space: filepath.Join(state, spaceFile)}
 	record, err := store.ReadNetwork(filepath.Join(state, stateFile))
@@ -85,9 +85,12 @@ func (o Options) checkNetwork(state string, prefix netip.Prefix) error {
 	}
 	options.Alias = rand.Text() // a new cloud has no interface yet
 	if record != nil {
-		options.Alias, err = record.Alias, o.checkRecord(record, prefix)
+		if err := o.checkRecord(record, prefix); err != nil {
+			return err
+		}
+		options.Alias = record.Alias
 	}
-	return errors.Join(err, network.Check(options))
+	return network.Check(options)
 }
 
 // checkRecord refuses to change the network of a cloud that exists.

@@ -106,9 +106,11 @@ func TestTheInterfaceOfAnotherCloudIsRefused(t *testing.T) {
 	g.Expect(check()).To(refused, "the other cloud was faster after a restart of the host")
 	g.Expect(netlink.LinkSetAlias(link, "foocloud own")).To(Succeed())
 	g.Expect(check()).NotTo(refused, "its daemon has stopped, and its network stays")
-	options.Network = "10.78.0.0/16"
-	g.Expect(check()).To(MatchError(ContainSubstring("was created with --bridge foo0 --network 10.77.0.0/16")))
-	options.Network = "10.77.0.0/16"
+	for _, changed := range []Options{{Bridge: "foo0", Network: "10.78.0.0/16"}, {Bridge: "foo1", Network: "10.77.0.0/16"}} {
+		changed.StateDir, changed.SystemDir, changed.Agent = options.StateDir, options.SystemDir, options.Agent
+		g.Expect(CheckHost(t.Context(), changed)).To(MatchError(And(
+			ContainSubstring("was created with --bridge foo0 --network 10.77.0.0/16"), Not(ContainSubstring("free it")))))
+	}
 	g.Expect(netlink.LinkDel(link)).To(Succeed())
 	g.Expect(check()).NotTo(refused, "its network is gone after a restart of the host")
 }

@@ -74,7 +74,8 @@ func (c *commands) reaped(pid int) {
 }
 
 // reapStrays reaps, when they end, the processes that failed runtimes have left in an instance and that
-// this process has adopted. The instance cannot end before all its processes are reaped.
+// this process has adopted. The instance cannot end before all its processes are reaped. A runtime that
+// was killed before it entered the instance may leave one later, which is not found.
 func (c *commands) reapStrays(namespace string, first int) {
 	if namespace == "" || namespace == pidNamespace(os.Getpid()) {
 		return // the instance had ended, and its PID may be another process's

@@ -57,11 +57,7 @@ func (d *Driver) Exec(ctx context.Context, id string, command engine.Exec) (int,
 	if err != nil {
 		return 0, err
 	}
-	defer d.commands.reaped(pid)
-	if err := session.start(); err != nil {
-		return 0, errors.Join(err, killChild(pid))
-	}
-	status, err := await(ctx, pid)
+	status, err := d.awaitCommand(ctx, pid, session)
 	if err != nil {
 		return 0, err
 	}
@@ -85,6 +81,15 @@ func (d *Driver) startCommand(ctx context.Context, id, folder string, session *s
 		return 0, err
 	}
 	return d.commands.start(first, func() (int, error) { return d.containers.exec(starting, id, folder, session) })
+}
+
+// awaitCommand connects a command that has been started with its caller, waits for its end and reaps it.
+func (d *Driver) awaitCommand(ctx context.Context, pid int, session *session) (unix.WaitStatus, error) {
+	defer d.commands.reaped(pid)
+	if err := session.start(); err != nil {
+		return 0, errors.Join(err, killChild(pid))
+	}
+	return await(ctx, pid)
 }
 
 const (

@@ -133,8 +133,8 @@ func (c *watchedConn) Read(buffer []byte) (int, error) {
 }
 
 // watch asks the kernel once per goneInterval whether the caller has gone, until done is closed. It
-// polls, because only a reader can wait. If a network in between is full of input, the caller's kernel
-// reports its end only once it gives up sending the input, after minutes.
+// polls, because only a reader can wait. Over a network, a caller's end arrives after the input before
+// it, or once the caller's kernel gives up sending that, after minutes.
 func (c *watchedConn) watch(done <-chan struct{}) {
 	raw, err := rawConn(c.Conn)
 	if err != nil {
@@ -172,7 +172,7 @@ func rawConn(conn net.Conn) (syscall.RawConn, error) {
 	return socket.SyscallConn()
 }
 
-// hungUp reports whether the other side of a socket has closed it.
+// hungUp reports whether the other side of a socket has closed it, or sends no more.
 func hungUp(fd uintptr) bool {
 	state := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
 	count, err := unix.Poll(state, 0)
