@@ -152,8 +152,14 @@ var _ = DescribeTableSubtree("A machine with Debian", Label("distribution", "slo
 		started := time.Now()
 		v.run(ctx, "foo create cluster demo --worker-machine-count=1 --timeout=40m")
 		AddReportEntry("cluster", "created in "+time.Since(started).Round(time.Second).String())
-		kubectl := func(args string) string {
-			return v.run(ctx, "/usr/local/lib/foo/kubernetes/*/kubectl --context foo-demo "+args)
+		// An emulated API server may be too busy to answer kubectl in time.
+		kubectl := func(args string) (said string) {
+			GinkgoHelper()
+			Eventually(ctx, func() (err error) {
+				said, err = v.try(ctx, "/usr/local/lib/foo/kubernetes/*/kubectl --context foo-demo "+args)
+				return err
+			}).WithTimeout(emulated).WithPolling(5*time.Second).Should(Succeed(), func() string { return args + ": " + said })
+			return said
 		}
 		image := kubectl("--namespace kube-system get deployment coredns --output=jsonpath={.spec.template.spec.containers[0].image}")
 		kubectl("apply --filename=- <<'END'\n" + strings.Replace(webServer, "IMAGE", image, 1) + "\nEND")

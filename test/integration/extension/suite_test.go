@@ -209,7 +209,9 @@ func startReplica(ctx context.Context, options extensions.ServerOptions) *replic
 	Expect(err).NotTo(HaveOccurred())
 	mgr, err := ctrl.NewManager(rest.CopyConfig(environment.Config), ctrl.Options{
 		Scheme: environment.Scheme, Metrics: metricsserver.Options{BindAddress: "0"}, WebhookServer: listener,
-		Controller:     config.Controller{SkipNameValidation: ptr.To(true)},
+		// A priority queue can keep a manager that has work left from stopping before controller-runtime
+		// v0.25: https://github.com/kubernetes-sigs/controller-runtime/issues/3538.
+		Controller:     config.Controller{SkipNameValidation: ptr.To(true), UsePriorityQueue: ptr.To(false)},
 		LeaderElection: true, LeaderElectionID: "extension", LeaderElectionNamespace: "default", LeaderElectionReleaseOnCancel: true,
 		// A manager stops if it does not renew its Lease in time. Leaders release the Lease when
 		// they stop, so a long duration delays nothing.
