@@ -74,10 +74,7 @@ func (c *Client) Exec(ctx context.Context, id string, options ExecOptions) error
 // without end for an answer, and for a command to read its input.
 func (c *Client) transportUntil(ctx context.Context) http.RoundTripper {
 	transport := c.transport.Clone()
-	dial := transport.DialContext
-	if dial == nil {
-		dial = (&net.Dialer{}).DialContext
-	}
+	dial := transport.DialContext // NewClient has set it
 	transport.DialContext = func(dialing context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(dialing, network, address)
 		if err == nil {

@@ -72,8 +72,8 @@ func (o Options) checkHost(ctx context.Context) error {
 	return errors.Join(unreadable, missing, checkKernel(), room, used, err, instance.CheckLimits(), checkAgent(ctx, o.Agent))
 }
 
-// checkNetwork refuses a network or a name of an interface that others use, or other ones than those of
-// a cloud that has stopped. A cloud that runs has checked the interface itself, and its record is locked.
+// checkNetwork refuses a network or an interface name that others use. A cloud that has stopped must
+// keep its own. One that runs has checked the interface itself, and its record is locked.
 func (o Options) checkNetwork(state string, prefix netip.Prefix) error {
 	options := network.Options{Name: o.Bridge, Network: prefix, Space: filepath.Join(state, spaceFile)}
 	record, err := store.ReadNetwork(filepath.Join(state, stateFile))
