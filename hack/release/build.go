@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 
 	utilversion "k8s.io/apimachinery/pkg/util/version"
 	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
@@ -41,11 +42,12 @@ func (p provider) at(version string) repository.Provider {
 
 // build returns the components, metadata and templates of each provider.
 func build(sources, version string) (repository.Files, error) {
-	metadata, err := os.ReadFile(filepath.Join(sources, repository.MetadataFile))
+	all, err := os.ReadFile(filepath.Join(sources, repository.MetadataFile))
 	if err != nil {
 		return nil, fmt.Errorf("run it in the root folder of the sources: %w", err)
 	}
-	if err := checkVersion(version, metadata); err != nil {
+	metadata, err := metadataOf(version, all)
+	if err != nil {
 		return nil, err
 	}
 	files := repository.Files{}
@@ -63,11 +65,11 @@ func build(sources, version string) (repository.Files, error) {
 		return nil, err
 	}
 	// clusterctl looks for them in the repository of the infrastructure provider only.
-	all, err := flavors.Build()
+	templates, err := flavors.Build()
 	if err != nil {
 		return nil, err
 	}
-	for _, template := range all.Files() {
+	for _, template := range templates.Files() {
 		files[path.Join(providers[1].at(version).Dir(), template.File)] = template.Content
 	}
 	return files, nil
@@ -96,19 +98,23 @@ func components(sources string, provider provider, version string) ([]byte, erro
 	return append(header, objects...), nil
 }
 
-// checkVersion returns an error unless clusterctl accepts the version: a semantic version with a
-// leading v, in a release series of the metadata.
-func checkVersion(version string, metadata []byte) error {
+// metadataOf returns the metadata of a version, which must be a semantic version with a leading v, in
+// one of the release series. Later series are left out: if the newest release lists a series for a
+// contract, clusterctl wants the newest release of that series, and finds none.
+func metadataOf(version string, all []byte) ([]byte, error) {
 	parsed, err := utilversion.ParseSemantic(version)
 	if err != nil || version != "v"+parsed.String() || parsed.BuildMetadata() != "" {
-		return fmt.Errorf("version %q: want v<major>.<minor>.<patch>, or with a pre-release, for example v0.1.0 or v0.1.0-rc.1", version)
+		return nil, fmt.Errorf("version %q: want v<major>.<minor>.<patch>, or with a pre-release, for example v0.1.0 or v0.1.0-rc.1", version)
 	}
-	known := clusterctlv1.Metadata{}
-	if err := yaml.UnmarshalStrict(metadata, &known); err != nil {
-		return fmt.Errorf("metadata.yaml: %w", err)
+	metadata := clusterctlv1.Metadata{}
+	if err := yaml.UnmarshalStrict(all, &metadata); err != nil {
+		return nil, fmt.Errorf("metadata.yaml: %w", err)
 	}
-	if known.GetReleaseSeriesForVersion(parsed) == nil {
-		return fmt.Errorf("version %q belongs to no release series in metadata.yaml: first add the series with its contract", version)
+	if metadata.GetReleaseSeriesForVersion(parsed) == nil {
+		return nil, fmt.Errorf("version %q belongs to no release series in metadata.yaml: first add the series with its contract", version)
 	}
-	return nil
+	metadata.ReleaseSeries = slices.DeleteFunc(metadata.ReleaseSeries, func(series clusterctlv1.ReleaseSeries) bool {
+		return utilversion.MajorMinor(uint(series.Major), uint(series.Minor)).GreaterThan(utilversion.MajorMinor(parsed.Major(), parsed.Minor()))
+	})
+	return yaml.Marshal(metadata)
 }

@@ -15,6 +15,8 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/config"
+	clusterctlrepository "sigs.k8s.io/cluster-api/cmd/clusterctl/client/repository"
 	"sigs.k8s.io/yaml"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/repository"
@@ -95,7 +97,29 @@ func TestWrongVersionIsRefused(t *testing.T) {
 	}
 	metadata, err := os.ReadFile(filepath.Join(sources, "metadata.yaml"))
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
-	NewWithT(t).Expect(checkVersion("v0.1.3-rc.1", metadata)).To(Succeed())
+	NewWithT(t).Expect(metadataOf("v0.1.3-rc.1", metadata)).Error().NotTo(HaveOccurred())
+}
+
+func TestClusterctlFindsTheNewestRelease(t *testing.T) {
+	for _, versions := range [][]string{{"v0.1.0", "v0.1.1"}, {"v0.1.1", "v0.2.0"}} {
+		newest := versions[len(versions)-1]
+		t.Run(newest, func(t *testing.T) {
+			g := NewWithT(t)
+			output := t.TempDir()
+			for _, version := range versions {
+				g.Expect(run(release{sources: sources, version: version, output: output})).To(Succeed())
+			}
+			settings, err := config.New(t.Context(), filepath.Join(output, configurationFile))
+			g.Expect(err).NotTo(HaveOccurred())
+			for _, provider := range providers {
+				at := provider.at("latest")
+				published := config.NewProvider(at.Name, filepath.Join(output, at.ComponentsFile()), provider.kind)
+				client, err := clusterctlrepository.New(t.Context(), published, settings)
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(client.DefaultVersion()).To(Equal(newest))
+			}
+		})
+	}
 }
 
 func TestDocumentedVersionsBelongToASeries(t *testing.T) {
@@ -114,7 +138,7 @@ func TestDocumentedVersionsBelongToASeries(t *testing.T) {
 	}
 	g.Expect(versions).NotTo(BeEmpty())
 	for version := range versions {
-		g.Expect(checkVersion(version, metadata)).To(Succeed())
+		g.Expect(metadataOf(version, metadata)).Error().NotTo(HaveOccurred())
 	}
 }
 
