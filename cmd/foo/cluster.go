@@ -4,6 +4,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -284,14 +285,20 @@ func printerFor(format string) (printers.ResourcePrinter, error) {
 	}
 }
 
-// clusterPrinter returns a printer for lists of clusters alone.
+// clusterPrinter returns a printer for lists of clusters alone. It writes everything at once, because a
+// program that writes line by line is killed if head reads only the first.
 func clusterPrinter(show func(*clusterv1.ClusterList, io.Writer) error) printers.ResourcePrinter {
 	return printers.ResourcePrinterFunc(func(object runtime.Object, out io.Writer) error {
 		list, ok := object.(*clusterv1.ClusterList)
 		if !ok {
 			return fmt.Errorf("%T is no list of clusters", object)
 		}
-		return show(list, out)
+		var text bytes.Buffer
+		if err := show(list, &text); err != nil {
+			return err
+		}
+		_, err := text.WriteTo(out)
+		return err
 	})
 }
 

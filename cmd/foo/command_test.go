@@ -45,13 +45,21 @@ func TestClustersAreShown(t *testing.T) {
 			g := NewWithT(t)
 			printer, err := printerFor(format)
 			g.Expect(err).NotTo(HaveOccurred())
-			var out bytes.Buffer
+			var out writes
 			g.Expect(printer.PrintObj(list, &out)).To(Succeed())
-			g.Expect(out.String()).To(MatchRegexp(want))
+			g.Expect(out).To(HaveExactElements(MatchRegexp(want)), "everything is written at once")
 		})
 	}
 	_, err := printerFor("xml")
 	NewWithT(t).Expect(err).To(MatchError(ContainSubstring("wide, json, yaml or name")))
+}
+
+// writes remembers what each call has written.
+type writes []string
+
+func (w *writes) Write(content []byte) (int, error) {
+	*w = append(*w, string(content))
+	return len(content), nil
 }
 
 func TestCompletion(t *testing.T) {

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -73,7 +74,10 @@ type printer[T any] struct {
 	view   view[T]
 	format string
 	tables printers.ResourcePrinter
-	lines  *tabwriter.Writer
+	// lines are columns of text, and text is what is being printed. It is written at once, because a
+	// program that writes line by line is killed if head reads only the first.
+	lines *tabwriter.Writer
+	text  bytes.Buffer
 	// documents tells that a YAML document has been printed.
 	documents bool
 }
@@ -113,20 +117,22 @@ func (p *printer[T]) print(out io.Writer, value any, items ...T) error {
 		return err
 	case formatName:
 		for _, item := range items {
-			if _, err := fmt.Fprintln(out, p.view.name(item)); err != nil {
-				return err
-			}
+			fmt.Fprintln(&p.text, p.view.name(item))
 		}
-		return nil
+	default:
+		if p.tables == nil {
+			p.tables = printers.NewTablePrinter(printers.PrintOptions{Wide: p.format == formatWide})
+			p.lines = printers.GetNewTabWriter(&p.text)
+		}
+		if err := p.tables.PrintObj(p.view.table(items), p.lines); err != nil {
+			return err
+		}
+		if err := p.lines.Flush(); err != nil {
+			return err
+		}
 	}
-	if p.tables == nil {
-		p.tables = printers.NewTablePrinter(printers.PrintOptions{Wide: p.format == formatWide})
-		p.lines = printers.GetNewTabWriter(out)
-	}
-	if err := p.tables.PrintObj(p.view.table(items), p.lines); err != nil {
-		return err
-	}
-	return p.lines.Flush()
+	_, err := p.text.WriteTo(out)
+	return err
 }
 
 // mustComplete registers what completes a flag. It fails only for a flag that the command lacks.
