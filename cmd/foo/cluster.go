@@ -285,8 +285,9 @@ func printerFor(format string) (printers.ResourcePrinter, error) {
 	}
 }
 
-// clusterPrinter returns a printer for lists of clusters alone. It writes everything at once, because a
-// program that writes line by line is killed if head reads only the first.
+// clusterPrinter returns a printer for lists of clusters alone. It writes a list in one call: in
+// `foo get clusters | head -1`, head may end after the first line, and the next call would then end
+// the program with SIGPIPE.
 func clusterPrinter(show func(*clusterv1.ClusterList, io.Writer) error) printers.ResourcePrinter {
 	return printers.ResourcePrinterFunc(func(object runtime.Object, out io.Writer) error {
 		list, ok := object.(*clusterv1.ClusterList)

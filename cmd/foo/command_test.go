@@ -47,7 +47,7 @@ func TestClustersAreShown(t *testing.T) {
 			g.Expect(err).NotTo(HaveOccurred())
 			var out writes
 			g.Expect(printer.PrintObj(list, &out)).To(Succeed())
-			g.Expect(out).To(HaveExactElements(MatchRegexp(want)), "everything is written at once")
+			g.Expect(out).To(HaveExactElements(MatchRegexp(want)), "a list is written in one call")
 		})
 	}
 	_, err := printerFor("xml")

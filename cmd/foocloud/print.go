@@ -74,8 +74,8 @@ type printer[T any] struct {
 	view   view[T]
 	format string
 	tables printers.ResourcePrinter
-	// lines are columns of text, and text is what is being printed. It is written at once, because a
-	// program that writes line by line is killed if head reads only the first.
+	// lines aligns columns, and text collects what is printed. It is written in one call, because head
+	// may end after the first line, and the next call would then end the program with SIGPIPE.
 	lines *tabwriter.Writer
 	text  bytes.Buffer
 	// documents tells that a YAML document has been printed.

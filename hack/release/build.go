@@ -46,14 +46,14 @@ func build(sources, version string) (repository.Files, error) {
 	if err != nil {
 		return nil, fmt.Errorf("run it in the root folder of the sources: %w", err)
 	}
-	metadata, err := metadataOf(version, all)
+	own, err := metadataOf(version, all)
 	if err != nil {
 		return nil, err
 	}
 	files := repository.Files{}
 	for _, provider := range providers {
 		at := provider.at(version)
-		files[path.Join(at.Dir(), repository.MetadataFile)] = metadata
+		files[path.Join(at.Dir(), repository.MetadataFile)] = own
 		if files[at.ComponentsFile()], err = components(sources, provider, version); err != nil {
 			return nil, err
 		}
@@ -98,23 +98,39 @@ func components(sources string, provider provider, version string) ([]byte, erro
 	return append(header, objects...), nil
 }
 
+// metadata is the content of metadata.yaml. clusterctl's own type would leave out a major version of 0.
+type metadata struct {
+	APIVersion    string          `json:"apiVersion"`
+	Kind          string          `json:"kind"`
+	ReleaseSeries []releaseSeries `json:"releaseSeries"`
+}
+
+type releaseSeries struct {
+	Major    uint   `json:"major"`
+	Minor    uint   `json:"minor"`
+	Contract string `json:"contract"`
+}
+
+func (s releaseSeries) version() *utilversion.Version {
+	return utilversion.MajorMinor(s.Major, s.Minor)
+}
+
 // metadataOf returns the metadata of a version, which must be a semantic version with a leading v, in
-// one of the release series. Later series are left out: if the newest release lists a series for a
-// contract, clusterctl wants the newest release of that series, and finds none.
+// one of the release series. Later series are left out: clusterctl takes the newest series that the
+// newest release lists for a contract, and fails if that series has no release yet.
 func metadataOf(version string, all []byte) ([]byte, error) {
 	parsed, err := utilversion.ParseSemantic(version)
 	if err != nil || version != "v"+parsed.String() || parsed.BuildMetadata() != "" {
 		return nil, fmt.Errorf("version %q: want v<major>.<minor>.<patch>, or with a pre-release, for example v0.1.0 or v0.1.0-rc.1", version)
 	}
-	metadata := clusterctlv1.Metadata{}
-	if err := yaml.UnmarshalStrict(all, &metadata); err != nil {
+	known := metadata{}
+	if err := yaml.UnmarshalStrict(all, &known); err != nil {
 		return nil, fmt.Errorf("metadata.yaml: %w", err)
 	}
-	if metadata.GetReleaseSeriesForVersion(parsed) == nil {
+	own := utilversion.MajorMinor(parsed.Major(), parsed.Minor())
+	if !slices.ContainsFunc(known.ReleaseSeries, func(s releaseSeries) bool { return s.version().EqualTo(own) }) {
 		return nil, fmt.Errorf("version %q belongs to no release series in metadata.yaml: first add the series with its contract", version)
 	}
-	metadata.ReleaseSeries = slices.DeleteFunc(metadata.ReleaseSeries, func(series clusterctlv1.ReleaseSeries) bool {
-		return utilversion.MajorMinor(uint(series.Major), uint(series.Minor)).GreaterThan(utilversion.MajorMinor(parsed.Major(), parsed.Minor()))
-	})
-	return yaml.Marshal(metadata)
+	known.ReleaseSeries = slices.DeleteFunc(known.ReleaseSeries, func(s releaseSeries) bool { return s.version().GreaterThan(own) })
+	return yaml.Marshal(known)
 }

@@ -131,6 +131,8 @@ func TestLocalRepository(t *testing.T) {
 	next := providers[1].at(settings.Config.NextVersion)
 	g.Expect(next.Dir()).To(Equal(settings.Name + "/" + settings.Config.NextVersion))
 	g.Expect(next.ComponentsFile()).To(Equal(next.Dir() + "/" + settings.Config.ComponentsFile))
+	_, err = build(sources, settings.Config.NextVersion)
+	g.Expect(err).NotTo(HaveOccurred())
 	metadata := readMetadata(g)
 	version, err := utilversion.ParseSemantic(settings.Config.NextVersion)
 	g.Expect(err).NotTo(HaveOccurred())

@@ -100,9 +100,23 @@ func TestWrongVersionIsRefused(t *testing.T) {
 	NewWithT(t).Expect(metadataOf("v0.1.3-rc.1", metadata)).Error().NotTo(HaveOccurred())
 }
 
+// clusterctl upgrades only from versions whose series the new release lists.
+func TestMetadataListsTheSeriesUntilItsOwn(t *testing.T) {
+	const header = "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n"
+	const first, second, third = "- {major: 0, minor: 9, contract: v1beta1}\n", "- {major: 0, minor: 10, contract: v1beta2}\n", "- {major: 1, minor: 0, contract: v1beta2}\n"
+	for version, want := range map[string]string{
+		"v0.9.3": first, "v0.10.0": first + second, "v0.10.1-rc.1": first + second, "v1.0.0-rc.1": first + second + third, "v1.0.7": first + second + third,
+	} {
+		t.Run(version, func(t *testing.T) {
+			NewWithT(t).Expect(metadataOf(version, []byte(header+first+second+third))).To(MatchYAML(header + want))
+		})
+	}
+}
+
 func TestClusterctlFindsTheNewestRelease(t *testing.T) {
-	for _, versions := range [][]string{{"v0.1.0", "v0.1.1"}, {"v0.1.1", "v0.2.0"}} {
-		newest := versions[len(versions)-1]
+	for newest, versions := range map[string][]string{
+		"v0.1.1": {"v0.1.0", "v0.1.1", "v0.2.0-rc.1"}, "v0.2.0": {"v0.1.1", "v0.2.0", "v0.1.2"},
+	} {
 		t.Run(newest, func(t *testing.T) {
 			g := NewWithT(t)
 			output := t.TempDir()
