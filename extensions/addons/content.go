@@ -30,6 +30,8 @@ type content struct {
 	addon *extensionv1.Addon
 	// version is the Kubernetes version that the content is for.
 	version string
+	// ahead means that the control plane does not have the version yet.
+	ahead bool
 	// missing means that no variant is for the version.
 	missing bool
 	// objects are in the order in which they are applied.

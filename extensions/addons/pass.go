@@ -71,11 +71,13 @@ func (p *pass) read(ctx context.Context) error {
 		return err
 	}
 	for i := range p.contents {
-		addon, wanted := p.contents[i].addon, version
+		addon, wanted, ahead := p.contents[i].addon, version, p.beforeStep
 		if p.job.To == "" {
 			wanted = later(version, entryOf(addon, p.job.Cluster).KubernetesVersion)
+			ahead = isLaterRelease(wanted, version)
 		}
 		p.contents[i] = read(ctx, p.Client, addon, p.job.Cluster, wanted)
+		p.contents[i].ahead = ahead
 	}
 	refuseShared(p.contents)
 	return nil
@@ -105,6 +107,14 @@ func later(one, other string) string {
 		return other
 	}
 	return one
+}
+
+// isLaterRelease reports whether a version is later than another, whatever vendors append to either.
+func isLaterRelease(one, other string) bool {
+	a, err := semver.ParseTolerant(one)
+	b, otherErr := semver.ParseTolerant(other)
+	a.Pre, b.Pre = nil, nil
+	return err == nil && otherErr == nil && a.GT(b)
 }
 
 func (p *pass) readInventory(ctx context.Context) (err error) {
@@ -150,7 +160,7 @@ func (p *pass) applyAddon(ctx context.Context, one *content) error {
 	var problems []string
 	for _, object := range one.objects {
 		made, err := applyOne(ctx, p.workload, one.addon, object)
-		if made.state == unknownKind && p.beforeStep && !p.defines(object.GroupVersionKind().GroupKind()) {
+		if made.state == unknownKind && one.ahead && !p.defines(object.GroupVersionKind().GroupKind()) {
 			made.state = deferred
 		}
 		one.results = append(one.results, made)
@@ -193,13 +203,11 @@ func (p *pass) prune(ctx context.Context) error {
 			applied.Insert(result.uid)
 		}
 	}
-	if p.beforeStep {
-		return nil
-	}
 	var errs []error
 	for i := range p.contents {
 		one := &p.contents[i]
-		if one.missing {
+		// Until a step is done, the control plane may need what only the variant before it has.
+		if one.missing || one.ahead {
 			continue
 		}
 		dropped := p.stored.objects[one.addon.Name].Difference(identities(one.objects))
