@@ -232,11 +232,15 @@ func (w *worker) run(ctx context.Context, known *extensionv1.HookJob, cluster *c
 		// still be done once the settings ask for it.
 		return *restBecause("the settings do not ask for it"), nil
 	}
+	others, err := w.others(ctx, known, cluster)
+	if err != nil {
+		return Outcome{}, err
+	}
 	log := ctrl.LoggerFrom(ctx).WithValues("Cluster", klog.KObj(cluster), "hook", spec.Hook)
 	outcome, err := w.tasks.run(ctrl.LoggerInto(ctx, log), Job{
 		Cluster: cluster, Hook: spec.Hook, From: spec.FromVersion, To: spec.ToVersion, Plan: spec.Plan,
 		Config: spec.ExtensionConfig, Settings: settings, Attempt: spec.Attempt, Since: spec.RequestTime.Time, Now: w.clock.Now(),
-	}, endedTasks(known))
+	}, endedTasks(known), others)
 	if err == nil && outcome.Done {
 		log.Info("Completed the job of a hook", "result", outcome.Message)
 	}

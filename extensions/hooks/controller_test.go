@@ -43,6 +43,16 @@ func registration(name string, settings map[string]string) *runtimev1.ExtensionC
 	return &runtimev1.ExtensionConfig{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: runtimev1.ExtensionConfigSpec{Settings: settings}}
 }
 
+// handling gives an ExtensionConfig discovered handlers for hooks.
+func handling(config *runtimev1.ExtensionConfig, hooks ...string) *runtimev1.ExtensionConfig {
+	for _, hook := range hooks {
+		config.Status.Handlers = append(config.Status.Handlers, runtimev1.ExtensionHandler{
+			Name: hook + "." + config.Name, RequestHook: runtimev1.GroupVersionHook{APIVersion: runtimehooksv1.GroupVersion.String(), Hook: hook},
+		})
+	}
+	return config
+}
+
 // recorder is a task that records the jobs that it gets.
 type recorder struct{ jobs []Job }
 
@@ -201,7 +211,12 @@ func TestATaskThatHasEndedForGoodIsNotRunAgain(t *testing.T) {
 	live := management(g, cluster, job, registration("foo", map[string]string{"smokeChecks": enabled, "upgradeChecks": enabled}))
 	doing, now := newWorker(live, live, Tasks{BeforeControlPlaneUpgrade: {first, second}}), clocktesting.NewFakePassiveClock(time.Unix(2000, 500))
 	doing.recorder, doing.clock = events.NewFakeRecorder(100), now
-	_, err := doing.Reconcile(ctx, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(job)})
+	// A crash may follow, and the second task may destroy what shows that the first one has ended.
+	result, err := doing.Reconcile(ctx, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(job)})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(result.RequeueAfter).To(BeNumerically("~", time.Millisecond, time.Millisecond))
+	g.Expect(second.jobs).To(BeEmpty(), "the end of the first task is not recorded yet")
+	_, err = doing.Reconcile(ctx, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(job)})
 	g.Expect(err).To(MatchError(ContainSubstring("no answer")))
 
 	second.err, second.outcome = nil, Outcome{Message: "waits", Report: "so far"}
@@ -237,7 +252,7 @@ func TestATaskThatIsInterruptedIsNotDone(t *testing.T) {
 	stop()
 	task := &scripted{setting: "smokeChecks", outcome: Outcome{Done: true, Incomplete: true, Message: "the time is over"}}
 	job := Job{Hook: BeforeClusterDelete, Settings: Settings{given: map[string]string{"smokeChecks": enabled}}}
-	outcome, err := Tasks{BeforeClusterDelete: {task}}.run(ctx, job, nil)
+	outcome, err := Tasks{BeforeClusterDelete: {task}}.run(ctx, job, nil, nil)
 	g.Expect(err).To(MatchError(context.Canceled))
 	g.Expect(outcome).To(BeZero())
 }
@@ -264,12 +279,14 @@ func TestARepeatedTaskRunsAgainButKeepsItsTime(t *testing.T) {
 		g.Expect(live.Get(ctx, client.ObjectKeyFromObject(job), job)).To(Succeed())
 	}
 	look(2000, done)
+	look(2000, done)
 	look(3000, done)
 	look(4000, Outcome{Message: "not ready"})
 	g.Expect(messageOf(job)).To(Equal("not ready"))
 	g.Expect(job.Status.Ended).To(BeEmpty())
 	look(5000, done)
-	g.Expect(first.jobs).To(HaveLen(4))
+	look(5000, done)
+	g.Expect(first.jobs).To(HaveLen(6))
 	g.Expect(job.Status.Ended).To(HaveLen(1))
 	times := []int64{}
 	for _, run := range second.jobs {
@@ -338,8 +355,8 @@ func TestACallNeedsTheSettingsOfAnExtensionConfig(t *testing.T) {
 	ctx := context.Background()
 	given := map[string]string{"smokeChecks": "Enabled"}
 	live := management(g, registration("other", given), registration("foo", given), registration("plain", nil))
-	g.Expect(configOf(ctx, live, "team", given)).To(Equal("foo"), "the first one")
-	g.Expect(configOf(ctx, live, "team", map[string]string{})).To(Equal("plain"))
+	g.Expect(configsOf(ctx, live, call{cluster: cluster, settings: given})).To(Equal([]string{"foo", "other"}))
+	g.Expect(configsOf(ctx, live, call{cluster: cluster})).To(Equal([]string{"plain"}))
 
 	stored, asked := store{cached: live, client: live, clock: clock.RealClock{}}, upgradeOf(cluster)
 	asked.settings = map[string]string{"smokeChecks": "Enabled", "more": "x"}
@@ -359,10 +376,14 @@ func TestACallIsOfAnExtensionConfigThatSelectsItsNamespace(t *testing.T) {
 	other.Spec.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"team": "green"}}
 	own.Spec.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"team": "blue"}}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team", Labels: map[string]string{"team": "blue"}}}
-	g.Expect(configOf(ctx, management(g, namespace, all, other, own), "team", nil)).To(Equal("b-all"))
-	g.Expect(configOf(ctx, management(g, namespace, other, own), "team", nil)).To(Equal("c-own"))
-	_, err := configOf(ctx, management(g, namespace, other), "team", nil)
+	asked := call{cluster: cluster, hook: AfterControlPlaneInitialized}
+	g.Expect(configsOf(ctx, management(g, namespace, all, other, own), asked)).To(Equal([]string{"b-all", "c-own"}))
+	g.Expect(configsOf(ctx, management(g, namespace, other, own), asked)).To(Equal([]string{"c-own"}))
+	_, err := configsOf(ctx, management(g, namespace, other), asked)
 	g.Expect(err).To(MatchError(errUnregistered))
+	handling(all, BeforeClusterCreate)
+	handling(own, BeforeClusterCreate, AfterControlPlaneInitialized)
+	g.Expect(configsOf(ctx, management(g, namespace, all, own), asked)).To(Equal([]string{"c-own"}), "another extension, without settings too")
 }
 
 // Each ExtensionConfig may ask for something else, for example another bucket.
@@ -385,6 +406,32 @@ func TestExtensionConfigsHaveTheirOwnJobs(t *testing.T) {
 		timeouts = append(timeouts, job.Settings.SmokeChecksTimeout)
 	}
 	g.Expect(timeouts).To(Equal([]time.Duration{10 * time.Minute, time.Minute}), "each once, with its own settings")
+}
+
+// Cluster API calls AfterControlPlaneInitialized only once. Each of the ExtensionConfigs that have the same
+// settings then, such as none, may ask for its work later.
+func TestEachExtensionConfigHasAJobOfAfterControlPlaneInitialized(t *testing.T) {
+	g := NewWithT(t)
+	ctx := context.Background()
+	config, task := registration("foo", nil), &recorder{}
+	live := management(g, cluster, registration("another", nil), config)
+	tasks := Tasks{AfterControlPlaneInitialized: {task}}
+	for range 2 {
+		g.Expect(New(live, live, tasks).decide(ctx, call{cluster: cluster, hook: AfterControlPlaneInitialized}).failure).To(BeFalse())
+	}
+	jobs := &extensionv1.HookJobList{}
+	g.Expect(live.List(ctx, jobs)).To(Succeed())
+	g.Expect(jobs.Items).To(ConsistOf(HaveField("Spec.ExtensionConfig", "another"), HaveField("Spec.ExtensionConfig", "foo")))
+
+	g.Expect(live.Get(ctx, client.ObjectKeyFromObject(config), config)).To(Succeed())
+	config.Spec.Settings = map[string]string{"smokeChecks": enabled}
+	g.Expect(live.Update(ctx, config)).To(Succeed())
+	doing := newWorker(live, live, tasks)
+	for _, request := range doing.ofConfig(ctx, config) {
+		_, err := doing.Reconcile(ctx, request)
+		g.Expect(err).NotTo(HaveOccurred())
+	}
+	g.Expect(task.jobs).To(HaveLen(1))
 }
 
 // Something else may hold a step for days after its snapshot was taken.

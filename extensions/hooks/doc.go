@@ -15,12 +15,16 @@
 // job gets a new attempt. Permission to call a hook does not include permission to choose how its
 // job is done: a job names an ExtensionConfig and is done with its settings.
 //
+// Before a deletion, the jobs of several ExtensionConfigs wait for each other: no clean-up begins before
+// all snapshots and backups have ended.
+//
 // Messages appear in conditions of the Cluster, so the same state must give the same text: no
 // addresses, ports and times, a stable order, and a bounded length.
 //
 // Limits: hooks are called only for Clusters with a topology. Answers do not depend on the status
 // of the request's Cluster, because Cluster API leaves it out. ExtensionConfigs with the same
-// settings share their jobs, because Cluster API does not say for which of them it calls a hook. A
+// settings share their jobs, because Cluster API does not say for which of them it calls a hook;
+// only AfterControlPlaneInitialized, which is called once, has a job for each of them. A
 // job is kept until its Cluster is gone. A Cluster that was moved has a new UID, and its hooks run
 // again, including AfterControlPlaneInitialized, whose job is moved without its status.
 package hooks

@@ -76,7 +76,7 @@ func TestTasksRunInTheirOrder(t *testing.T) {
 					given[step.name] = enabled
 				}
 			}
-			outcome, err := Tasks{"hook": {test.a, test.b}}.run(context.Background(), Job{Hook: "hook", Settings: Settings{given: given}}, nil)
+			outcome, err := Tasks{"hook": {test.a, test.b}}.run(context.Background(), Job{Hook: "hook", Settings: Settings{given: given}}, nil, nil)
 			if test.wantErr != "" {
 				g.Expect(err).To(MatchError(test.wantErr))
 			} else {
@@ -164,6 +164,18 @@ func TestActionFor(t *testing.T) {
 		"a hook without a plan": {func(c *clusterv1.Cluster, j *extensionv1.HookJob) {
 			c.Spec.Topology.Version, j.Spec.Plan = "v1.36.4", nil
 		}, due},
+		"a step that is over": {func(c *clusterv1.Cluster, j *extensionv1.HookJob) {
+			j.Spec.Plan = nil
+			c.Status.ControlPlane = versions("v1.36.3", "v1.37.0")
+		}, action{note: &Outcome{Done: true, Message: "nothing is done: the control plane already has version v1.37.0"}}},
+		"a step whose version the control plane has": {
+			func(c *clusterv1.Cluster, _ *extensionv1.HookJob) {
+				c.Status.ControlPlane = versions("unknown", "v1.36.3")
+			}, due,
+		},
+		"a step to a version that nobody wants": {func(_ *clusterv1.Cluster, j *extensionv1.HookJob) {
+			j.Spec.ToVersion, j.Spec.Plan = "v9.9.9", nil
+		}, action{note: &Outcome{Message: "nothing is done: the topology has version v1.37.0, which this upgrade does not lead to", resting: true}}},
 		"a deletion that nobody has asked for": {
 			func(_ *clusterv1.Cluster, j *extensionv1.HookJob) {
 				j.Spec.Hook, j.Spec.Plan = BeforeClusterDelete, nil
@@ -198,6 +210,15 @@ func TestActionFor(t *testing.T) {
 			g.Expect(actionFor(job, cluster)).To(Equal(test.want))
 		})
 	}
+}
+
+// versions is the status of a control plane whose machines have these versions.
+func versions(has ...string) *clusterv1.ClusterControlPlaneStatus {
+	status := &clusterv1.ClusterControlPlaneStatus{}
+	for _, version := range has {
+		status.Versions = append(status.Versions, clusterv1.StatusVersion{Version: version, Replicas: 1})
+	}
+	return status
 }
 
 func TestNeverInitialized(t *testing.T) {

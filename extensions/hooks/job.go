@@ -129,55 +129,85 @@ func (t Tasks) wanted(hook string, settings Settings) []Task {
 	return slices.DeleteFunc(slices.Clone(t[hook]), func(task Task) bool { return !settings.asksFor(task.Setting()) })
 }
 
-// run runs the tasks that the settings ask for and that must still run, until one of them is not done.
-// If it fails, the outcome has what is done so far.
-func (t Tasks) run(ctx context.Context, job Job, ended []extensionv1.HookJobTask) (Outcome, error) {
+// run runs the tasks that the settings ask for and that must still run, until one of them is not done,
+// or its end must be recorded. If it fails, the outcome has what is done so far.
+func (t Tasks) run(ctx context.Context, job Job, ended []extensionv1.HookJobTask, others others) (Outcome, error) {
 	whole := Outcome{ended: slices.Clip(ended)}
-	var messages, reports []string
-	for _, task := range t.wanted(job.Hook, job.Settings) {
-		outcome, since, err := look(ctx, task, job, ended)
+	wanted := t.wanted(job.Hook, job.Settings)
+	for i, task := range wanted {
+		outcome, since, err := t.look(ctx, task, job, ended, others)
 		if err != nil {
 			return whole, err
 		}
-		whole.SnapshotTime = cmp.Or(whole.SnapshotTime, outcome.SnapshotTime)
-		if outcome.Report != "" {
-			reports = append(reports, strings.TrimRight(outcome.Report, "\n"))
-			whole.Report = strings.Join(reports, "\n")
-		}
+		whole.add(outcome)
 		if !outcome.Done {
 			whole.ended = slices.DeleteFunc(slices.Clone(whole.ended), func(one extensionv1.HookJobTask) bool { return one.Setting == task.Setting() })
 			whole.Message, whole.RetryAfter = outcome.Message, outcome.RetryAfter
 			return whole, nil
 		}
-		if outcome.Message != "" {
-			messages = append(messages, outcome.Message)
-		}
-		whole.Incomplete = whole.Incomplete || outcome.Incomplete
 		if outcome.Last {
 			break
 		}
 		if outcome.Final && since.IsZero() {
 			since = metav1.NewTime(job.Now).Rfc3339Copy() // what is stored
 			whole.ended = append(whole.ended, recordOf(task.Setting(), outcome, since))
+			if i < len(wanted)-1 {
+				// The next task may destroy what shows that this one has ended.
+				whole.RetryAfter = time.Millisecond
+				return whole, nil
+			}
 		}
 		if !since.IsZero() {
 			job.Since = since.Time
 		}
 	}
-	whole.Done, whole.Message = true, strings.Join(messages, "; ")
+	whole.Done = true
 	return whole, nil
 }
 
-// look runs a task unless it has ended for good. It also returns when the task has ended.
-func look(ctx context.Context, task Task, job Job, ended []extensionv1.HookJobTask) (outcome Outcome, since metav1.Time, err error) {
+// add adds the outcome of a task to that of its job.
+func (o *Outcome) add(task Outcome) {
+	o.Message, o.Report = join("; ", o.Message, task.Message), join("\n", o.Report, strings.TrimRight(task.Report, "\n"))
+	o.Incomplete = o.Incomplete || task.Incomplete
+	o.SnapshotTime = cmp.Or(o.SnapshotTime, task.SnapshotTime)
+}
+
+// join joins texts that are not empty.
+func join(separator string, texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), separator)
+}
+
+// look runs a task unless it has ended for good, or waits for others. It also returns when the task has
+// ended.
+func (t Tasks) look(ctx context.Context, task Task, job Job, ended []extensionv1.HookJobTask, others others) (outcome Outcome, since metav1.Time, err error) {
 	outcome, since, known := endedAs(ended, task.Setting())
-	if _, repeated := task.(Repeated); !known || repeated {
-		outcome, err = task.Run(ctx, job)
-		if ctx.Err() != nil { // The extension stops. That says nothing about the cluster.
-			return Outcome{}, since, ctx.Err()
-		}
+	if _, repeated := task.(Repeated); known && !repeated {
+		return outcome, since, nil
+	}
+	held, othersEnded := others.before(t.earlier(job.Hook, task))
+	if held != nil {
+		return *held, since, nil
+	}
+	if othersEnded.After(job.Since) {
+		job.Since = othersEnded
+	}
+	outcome, err = task.Run(ctx, job)
+	if ctx.Err() != nil { // The extension stops. That says nothing about the cluster.
+		return Outcome{}, since, ctx.Err()
 	}
 	return outcome, since, err
+}
+
+// earlier returns the settings of the tasks that come before one.
+func (t Tasks) earlier(hook string, task Task) []string {
+	var settings []string
+	for _, one := range t[hook] {
+		if one.Setting() == task.Setting() {
+			break
+		}
+		settings = append(settings, one.Setting())
+	}
+	return settings
 }
 
 // endedAs returns the outcome of a task that has ended, and when.
@@ -280,12 +310,42 @@ func actionFor(job *extensionv1.HookJob, cluster *clusterv1.Cluster) action {
 	if note := misplaced(job, cluster); note != nil {
 		return action{note: note}
 	}
-	// If this step is still needed, the hook's next call brings the plan for the other
-	// version.
-	if len(spec.Plan) > 0 && !slices.ContainsFunc(spec.Plan, func(step string) bool { return sameVersion(step, cluster.Spec.Topology.Version) }) {
-		return action{note: restBecause("the topology has version %s, which this upgrade does not lead to", cluster.Spec.Topology.Version)}
+	if note := unneeded(spec, cluster); note != nil {
+		return action{note: note}
 	}
 	return action{due: true}
+}
+
+// unneeded returns why nothing is done for a job whose step of an upgrade is over or leads elsewhere; nil
+// if neither is known. A job may outlive its step: once its settings ask for nothing, it holds nothing.
+func unneeded(spec extensionv1.HookJobSpec, cluster *clusterv1.Cluster) *Outcome {
+	wanted := cluster.Spec.Topology.Version
+	to, err := semver.ParseTolerant(spec.ToVersion)
+	if newer := NewerVersion(cluster, to); err == nil && newer != "" {
+		return &Outcome{Done: true, Message: "nothing is done: the control plane already has version " + newer}
+	}
+	topology, topologyErr := semver.ParseTolerant(wanted)
+	beyond := err == nil && topologyErr == nil && to.GT(topology)
+	// If this step is still needed, the hook's next call brings the plan for the other
+	// version.
+	if beyond || len(spec.Plan) > 0 && !slices.ContainsFunc(spec.Plan, func(step string) bool { return sameVersion(step, wanted) }) {
+		return restBecause("the topology has version %s, which this upgrade does not lead to", wanted)
+	}
+	return nil
+}
+
+// NewerVersion returns a version that machines of a control plane have and that is newer than the given
+// one. It is empty if there is none, or if the control plane does not report its versions.
+func NewerVersion(cluster *clusterv1.Cluster, given semver.Version) string {
+	if cluster.Status.ControlPlane == nil {
+		return ""
+	}
+	for _, found := range cluster.Status.ControlPlane.Versions {
+		if has, err := semver.ParseTolerant(found.Version); err == nil && has.GT(given) {
+			return found.Version
+		}
+	}
+	return ""
 }
 
 // sameVersion reports whether two versions are the same, with or without a leading v, as Cluster API

@@ -88,12 +88,25 @@ type store struct {
 // outdated one, and updates the plan. It fails if no ExtensionConfig has the settings of the call,
 // because anybody may be the caller.
 func (s store) request(ctx context.Context, call call) (*extensionv1.HookJob, error) {
-	config, err := configOf(ctx, s.cached, call.cluster.Namespace, call.settings)
+	configs, err := configsOf(ctx, s.cached, call)
 	if err != nil {
 		return nil, err
 	}
+	// Cluster API calls AfterControlPlaneInitialized only once, and each of the ExtensionConfigs may
+	// ask for its work later.
+	if call.hook == AfterControlPlaneInitialized {
+		for _, config := range configs[1:] {
+			if _, err := s.requestFor(ctx, call, config); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return s.requestFor(ctx, call, configs[0])
+}
+
+func (s store) requestFor(ctx context.Context, call call, config string) (*extensionv1.HookJob, error) {
 	requested, known := newJob(call, config, s.clock.Now()), &extensionv1.HookJob{}
-	err = s.cached.Get(ctx, client.ObjectKeyFromObject(requested), known)
+	err := s.cached.Get(ctx, client.ObjectKeyFromObject(requested), known)
 	if apierrors.IsNotFound(err) {
 		// Another replica, or an earlier call that the cache has not seen yet, may have
 		// created it first.
@@ -135,32 +148,39 @@ var errUnregistered = errors.New("no ExtensionConfig has the settings of this ca
 // +kubebuilder:rbac:groups=runtime.cluster.x-k8s.io,resources=extensionconfigs,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch
 
-// configOf returns the name of the ExtensionConfig that selects the namespace of a call and has its
-// settings, since the call does not name it. If there are several, their jobs are the same, and it
-// returns the first name.
-func configOf(ctx context.Context, from client.Reader, namespace string, settings map[string]string) (string, error) {
+// configsOf returns the names of the ExtensionConfigs that select the namespace of a call and have its
+// settings, since the call does not name its own. There is at least one. If there are several, their jobs
+// are the same, and are those of the first one.
+func configsOf(ctx context.Context, from client.Reader, call call) ([]string, error) {
 	var configs runtimev1.ExtensionConfigList
 	if err := from.List(ctx, &configs); err != nil {
-		return "", fmt.Errorf("listing ExtensionConfigs: %w", err)
+		return nil, fmt.Errorf("listing ExtensionConfigs: %w", err)
 	}
 	var names []string
 	for i := range configs.Items {
 		config := &configs.Items[i]
-		if !maps.Equal(config.Spec.Settings, settings) {
+		// The cache may not have the handlers of a new ExtensionConfig yet.
+		if !maps.Equal(config.Spec.Settings, call.settings) || len(config.Status.Handlers) > 0 && !handles(config, call.hook) {
 			continue
 		}
-		selected, err := selects(ctx, from, config.Spec.NamespaceSelector, namespace)
+		selected, err := selects(ctx, from, config.Spec.NamespaceSelector, call.cluster.Namespace)
 		if err != nil {
-			return "", fmt.Errorf("namespaceSelector of the ExtensionConfig %s: %w", config.Name, err)
+			return nil, fmt.Errorf("namespaceSelector of the ExtensionConfig %s: %w", config.Name, err)
 		}
 		if selected {
 			names = append(names, config.Name)
 		}
 	}
 	if len(names) == 0 {
-		return "", errUnregistered
+		return nil, errUnregistered
 	}
-	return slices.Min(names), nil
+	slices.Sort(names)
+	return names, nil
+}
+
+// handles reports whether Cluster API has discovered a handler of an ExtensionConfig for a hook.
+func handles(config *runtimev1.ExtensionConfig, hook string) bool {
+	return slices.ContainsFunc(config.Status.Handlers, func(handler runtimev1.ExtensionHandler) bool { return handler.RequestHook.Hook == hook })
 }
 
 // selects reports whether the selector of an ExtensionConfig selects a namespace. To Cluster API, no

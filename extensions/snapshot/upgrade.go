@@ -29,11 +29,11 @@ func (upgrade) Setting() string { return "snapshots" }
 
 // Run implements hooks.Task.
 func (u upgrade) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
-	newer, err := begun(job)
+	from, err := semver.ParseTolerant(job.From)
 	if err != nil {
-		return hooks.Outcome{}, err
+		return hooks.Outcome{}, fmt.Errorf("the version before the step is %q, but must be a semantic version: %w", job.From, err)
 	}
-	if newer != "" {
+	if newer := hooks.NewerVersion(job.Cluster, from); newer != "" {
 		return hooks.Outcome{Done: true, Message: "no etcd snapshot was taken: the control plane already has version " + newer}, nil
 	}
 	came := u.take(ctx, job, snapshotjob.Name{
@@ -50,22 +50,4 @@ func (u upgrade) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) 
 			came.problem, hooks.BeforeControlPlaneUpgrade, hooks.SkipAnnotation, hooks.Skip)}, nil
 	}
 	return hooks.Outcome{RetryAfter: lookAgain, Message: "waiting for an etcd snapshot: " + came.problem}, nil
-}
-
-// begun returns a version of the control plane that is newer than the one before the step. It is
-// empty if there is none.
-func begun(job hooks.Job) (string, error) {
-	from, err := semver.ParseTolerant(job.From)
-	if err != nil {
-		return "", fmt.Errorf("the version before the step is %q, but must be a semantic version: %w", job.From, err)
-	}
-	if job.Cluster.Status.ControlPlane == nil {
-		return "", nil
-	}
-	for _, found := range job.Cluster.Status.ControlPlane.Versions {
-		if has, err := semver.ParseTolerant(found.Version); err == nil && has.GT(from) {
-			return found.Version, nil
-		}
-	}
-	return "", nil
 }

@@ -92,14 +92,30 @@ func start(t *testing.T) *extension {
 	e.namespace, err = environment.CreateNamespace(ctx, "deletion")
 	g.Expect(err).NotTo(HaveOccurred())
 	e.create(
-		&runtimev1.ExtensionConfig{
-			ObjectMeta: metav1.ObjectMeta{Name: "foo"}, Spec: runtimev1.ExtensionConfigSpec{ClientConfig: runtimev1.ClientConfig{URL: "https://127.0.0.1:1"}, Settings: settings},
-		},
+		registration("foo", settings),
 		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "kubeadm-config"}, Data: map[string]string{"ClusterConfiguration": "etcd: {local: {}}"}},
 		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: e.namespace, Name: "backup"}, Data: map[string]string{"job.yaml": jobText}},
 		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: e.namespace, Name: "bucket"}, Data: map[string][]byte{"AWS_SECRET_ACCESS_KEY": []byte("hunter2")}},
 	)
 	return e
+}
+
+func registration(name string, settings map[string]string) *runtimev1.ExtensionConfig {
+	return &runtimev1.ExtensionConfig{
+		ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: runtimev1.ExtensionConfigSpec{ClientConfig: runtimev1.ClientConfig{URL: "https://127.0.0.1:1"}, Settings: settings},
+	}
+}
+
+// register creates an ExtensionConfig for the namespace, with the handler that Cluster API discovers.
+func (e *extension) register(name string, settings map[string]string) {
+	config := registration(name, settings)
+	config.Spec.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: e.namespace}}
+	e.create(config)
+	config.Status.Handlers = []runtimev1.ExtensionHandler{{
+		Name: "before-cluster-delete." + name, RequestHook: runtimev1.GroupVersionHook{APIVersion: runtimehooksv1.GroupVersion.String(), Hook: hooks.BeforeClusterDelete},
+		TimeoutSeconds: 10, FailurePolicy: runtimev1.FailurePolicyFail,
+	}}
+	e.Expect(e.client.Status().Update(e.ctx, config)).To(Succeed())
 }
 
 func (e *extension) create(objects ...client.Object) {
@@ -125,6 +141,11 @@ func (e *extension) deleted(name string) *clusterv1.Cluster {
 // call calls the hook for a Cluster as Cluster API does, and returns what it waits for; "done: " and
 // how it ended if it waits for nothing.
 func (e *extension) call(cluster *clusterv1.Cluster) func() string {
+	return e.callWith(cluster, settings)
+}
+
+// callWith calls the hook of the ExtensionConfig with these settings.
+func (e *extension) callWith(cluster *clusterv1.Cluster, settings map[string]string) func() string {
 	index := slices.IndexFunc(e.handlers, func(handler runtimeserver.ExtensionHandler) bool { return handler.Name == "before-cluster-delete" })
 	handle, ok := e.handlers[index].HandlerFunc.(func(context.Context, *runtimehooksv1.BeforeClusterDeleteRequest, *runtimehooksv1.BeforeClusterDeleteResponse))
 	e.Expect(ok).To(BeTrue())
@@ -174,16 +195,11 @@ func TestBeforeADeletion(t *testing.T) {
 	}
 	tell("volumes are deleted only after their backup", backsUp)
 	tell("many Clusters do not wait for each other", takesSnapshotsAtOnce)
+	tell("volumes are deleted only after the backup of another ExtensionConfig", backsUpElsewhere)
 }
 
 func backsUp(e *extension) {
-	claim := &corev1.PersistentVolumeClaim{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "data"},
-		Spec: corev1.PersistentVolumeClaimSpec{
-			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-			Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
-		},
-	}
+	claim := newClaim("data")
 	e.create(claim)
 	cluster := e.deleted("one")
 
@@ -231,6 +247,36 @@ func backsUp(e *extension) {
 		And(HaveField("Regarding.Kind", "Cluster"), HaveField("Reason", "HookWaiting"), HaveField("Note", ContainSubstring("the backup of the volumes"))),
 		And(HaveField("Regarding.Kind", "HookJob"), HaveField("Reason", "HookCompleted"), HaveField("Related.Kind", "Cluster")),
 	))
+}
+
+// newClaim returns a claim, which has no volume yet.
+func newClaim(name string) *corev1.PersistentVolumeClaim {
+	return &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+		Spec: corev1.PersistentVolumeClaimSpec{
+			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+		},
+	}
+}
+
+// One team may ask for backups, and another for the clean-up.
+func backsUpElsewhere(e *extension) {
+	backing, cleaning := map[string]string{"volumeBackupJob": "backup"}, map[string]string{"cleanUp": "Enabled"}
+	e.register("a-cleaning", cleaning)
+	e.register("b-backing", backing)
+	claim := newClaim("shared")
+	e.create(claim)
+	cluster := e.deleted("shared")
+	e.Eventually(e.callWith(cluster, cleaning)).Should(Equal("waiting for volumeBackupJob of the ExtensionConfig b-backing"))
+	e.Eventually(e.callWith(cluster, backing)).Should(HavePrefix("waiting for the backup of the volumes: Job default/foo-volume-backup-"))
+	e.Expect(e.client.Get(e.ctx, client.ObjectKeyFromObject(claim), claim)).To(Succeed())
+	e.Expect(claim.DeletionTimestamp).To(BeNil(), "the volume is not backed up yet")
+	running := e.jobs("default")(e)
+	e.Expect(running).To(HaveLen(1))
+	e.end(&running[0], batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
+	e.Eventually(e.callWith(cluster, backing)).Should(HavePrefix("done: the volumes were backed up"))
+	e.Eventually(e.callWith(cluster, cleaning)).Should(Equal("cleaning up until these are gone: PersistentVolumeClaim default/shared"))
 }
 
 // Each cluster takes its own snapshot, so none waits for another one.

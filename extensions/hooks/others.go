@@ -1,0 +1,117 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package hooks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/extension/v1alpha1"
+)
+
+// others are what other ExtensionConfigs ask for before the deletion of the same Cluster. Each has a job
+// of its own, but the clean-up of one must not delete the volumes that another backs up. So a task begins
+// once the tasks that come before it have ended in all of these jobs.
+type others []other
+
+type other struct {
+	config   string
+	settings Settings
+	// job is nil if it is not recorded yet.
+	job *extensionv1.HookJob
+}
+
+// others returns what other ExtensionConfigs ask for. It returns nothing for other hooks, whose tasks
+// destroy nothing.
+func (w *worker) others(ctx context.Context, known *extensionv1.HookJob, cluster *clusterv1.Cluster) (others, error) {
+	if known.Spec.Hook != BeforeClusterDelete {
+		return nil, nil
+	}
+	var configs runtimev1.ExtensionConfigList
+	if err := w.cached.List(ctx, &configs); err != nil {
+		return nil, fmt.Errorf("listing ExtensionConfigs: %w", err)
+	}
+	var found others
+	for i := range configs.Items {
+		config := &configs.Items[i]
+		if config.Name == known.Spec.ExtensionConfig || !handles(config, known.Spec.Hook) {
+			continue
+		}
+		one, err := w.other(ctx, config, cluster)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, one...)
+	}
+	return found, nil
+}
+
+// other returns what an ExtensionConfig asks for. It returns nothing if Cluster API does not call it for
+// the Cluster, or if it shares the job of another one.
+func (w *worker) other(ctx context.Context, config *runtimev1.ExtensionConfig, cluster *clusterv1.Cluster) (others, error) {
+	call := call{cluster: cluster, hook: BeforeClusterDelete, settings: config.Spec.Settings}
+	names, err := configsOf(ctx, w.cached, call)
+	if errors.Is(err, errUnregistered) || err == nil && names[0] != config.Name {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	job := newJob(call, config.Name, time.Time{})
+	err = w.cached.Get(ctx, client.ObjectKeyFromObject(job), job)
+	if apierrors.IsNotFound(err) {
+		job, err = nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the HookJob of the ExtensionConfig %s: %w", config.Name, err)
+	}
+	return others{{config: config.Name, settings: Settings{given: config.Spec.Settings}, job: job}}, nil
+}
+
+// before returns what a task waits for, or why it must not run, given the settings of the tasks that come
+// before it; nil if it may run. It also returns when the last of them ended.
+func (o others) before(settings []string) (held *Outcome, ended time.Time) {
+	for _, one := range o {
+		for _, setting := range settings {
+			if !one.settings.asksFor(setting) {
+				continue
+			}
+			held, at := one.past(setting)
+			if held != nil {
+				return held, ended
+			}
+			if at.After(ended) {
+				ended = at
+			}
+		}
+	}
+	return nil, ended
+}
+
+// past returns why the tasks after one of these settings must not begin; nil if they may. It also returns
+// when the task of the setting ended, if it is recorded.
+func (o other) past(setting string) (*Outcome, time.Time) {
+	if o.job != nil {
+		if _, ended, known := endedAs(endedTasks(o.job), setting); known {
+			return nil, ended.Time
+		}
+	}
+	if o.job == nil || !o.job.IsCompleted() {
+		return &Outcome{Message: fmt.Sprintf("waiting for %s of the ExtensionConfig %s", setting, o.config)}, time.Time{}
+	}
+	// A job that ends before its last task, because that needs the result of one that failed, leaves no
+	// record of this one.
+	if condition := meta.FindStatusCondition(o.job.Status.Conditions, extensionv1.HookJobCompletedCondition); condition.Reason == extensionv1.HookJobIncompleteReason {
+		return &Outcome{Done: true, Incomplete: true, Last: true, Message: fmt.Sprintf("nothing more is done, because of %s of the ExtensionConfig %s: %s", setting, o.config, condition.Message)}, time.Time{}
+	}
+	return nil, time.Time{}
+}

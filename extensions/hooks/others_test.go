@@ -1,0 +1,128 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package hooks
+
+import (
+	"context"
+	"maps"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
+	clocktesting "k8s.io/utils/clock/testing"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/extension/v1alpha1"
+)
+
+// deletion is a Cluster that is being deleted. One ExtensionConfig asks for a backup of its volumes, and
+// another for a clean-up that deletes them.
+type deletion struct {
+	*WithT
+	live             client.Client
+	worker           *worker
+	now              *clocktesting.FakePassiveClock
+	backup, cleanUp  *scripted
+	backing, cleaned *extensionv1.HookJob
+}
+
+var (
+	backsUp  = map[string]string{"volumeBackupJob": "backup"}
+	cleansUp = map[string]string{"cleanUp": enabled}
+)
+
+// newDeletion gives the ExtensionConfigs names, because their order must not matter.
+func newDeletion(t *testing.T, backing, cleaning string) *deletion {
+	deleted := cluster.DeepCopy()
+	deleted.Finalizers, deleted.DeletionTimestamp = []string{clusterv1.ClusterFinalizer}, &metav1.Time{Time: time.Unix(900, 0)}
+	d := &deletion{
+		WithT: NewWithT(t), now: clocktesting.NewFakePassiveClock(time.Unix(1000, 0)),
+		backup:  &scripted{setting: "volumeBackupJob", outcome: Outcome{Message: "backs up"}},
+		cleanUp: &scripted{setting: "cleanUp", outcome: Outcome{Done: true, Message: "cleaned up"}},
+	}
+	asked := call{cluster: deleted, hook: BeforeClusterDelete}
+	d.backing, d.cleaned = newJob(asked, backing, d.now.Now()), newJob(asked, cleaning, d.now.Now())
+	d.live = management(d, deleted, d.cleaned,
+		handling(registration(backing, backsUp), BeforeClusterDelete), handling(registration(cleaning, cleansUp), BeforeClusterDelete))
+	d.worker = newWorker(d.live, d.live, Tasks{BeforeClusterDelete: {d.backup, d.cleanUp}})
+	d.worker.clock, d.worker.recorder = d.now, events.NewFakeRecorder(100)
+	return d
+}
+
+// look looks at a job, and returns what it says.
+func (d *deletion) look(job *extensionv1.HookJob) string {
+	reconcileJob(d, d.worker, job)
+	d.Expect(d.live.Get(context.Background(), client.ObjectKeyFromObject(job), job)).To(Succeed())
+	return messageOf(job)
+}
+
+func TestNoCleanUpBeforeTheBackupOfAnotherExtensionConfig(t *testing.T) {
+	for backing, cleaning := range map[string]string{"a": "b", "b": "a"} {
+		d := newDeletion(t, backing, cleaning)
+		waiting := "waiting for volumeBackupJob of the ExtensionConfig " + backing
+		d.Expect(d.look(d.cleaned)).To(Equal(waiting), "Cluster API has not called the other one yet")
+		d.Expect(d.live.Create(context.Background(), d.backing)).To(Succeed())
+		d.Expect(d.look(d.cleaned)).To(Equal(waiting))
+		d.Expect(d.look(d.backing)).To(Equal("backs up"))
+		d.Expect(d.look(d.cleaned)).To(Equal(waiting))
+		d.Expect(d.cleanUp.jobs).To(BeEmpty())
+
+		d.now.SetTime(time.Unix(5000, 0))
+		d.backup.outcome = Outcome{Done: true, Final: true, Message: "backed up"}
+		d.Expect(d.look(d.backing)).To(Equal("backed up"))
+		d.Expect(d.look(d.cleaned)).To(Equal("cleaned up"))
+		d.Expect(d.cleanUp.jobs).To(HaveLen(1))
+		d.Expect(d.cleanUp.jobs[0].Since).To(BeTemporally("==", time.Unix(5000, 0)), "its time counts from the end of the backup")
+	}
+}
+
+func TestNoCleanUpAfterABackupThatFailed(t *testing.T) {
+	d := newDeletion(t, "backing", "cleaning")
+	d.Expect(d.live.Create(context.Background(), d.backing)).To(Succeed())
+	d.backup.outcome = Outcome{Done: true, Incomplete: true, Last: true, Message: "not backed up in time"}
+	d.Expect(d.look(d.backing)).To(Equal("not backed up in time"))
+	d.Expect(d.look(d.cleaned)).To(Equal("nothing more is done, because of volumeBackupJob of the ExtensionConfig backing: not backed up in time"))
+	d.Expect(d.cleaned.IsCompleted()).To(BeTrue())
+	d.Expect(d.cleaned.Status.Conditions).To(ContainElement(HaveField("Reason", extensionv1.HookJobIncompleteReason)))
+	d.Expect(d.cleanUp.jobs).To(BeEmpty())
+}
+
+func TestNobodyWaitsForWhatIsNotDone(t *testing.T) {
+	ctx := context.Background()
+	for name, change := range map[string]func(*deletion){
+		"another namespace": func(d *deletion) {
+			config := registration("backing", nil)
+			d.Expect(d.live.Get(ctx, client.ObjectKeyFromObject(config), config)).To(Succeed())
+			config.Spec.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"team": "green"}}
+			d.Expect(d.live.Update(ctx, config)).To(Succeed())
+		},
+		"no handler that Cluster API knows": func(d *deletion) {
+			config := registration("backing", backsUp)
+			d.Expect(d.live.Delete(ctx, config)).To(Succeed())
+			d.Expect(d.live.Create(ctx, config)).To(Succeed())
+		},
+		"other settings by now": func(d *deletion) {
+			config := registration("backing", nil)
+			d.Expect(d.live.Get(ctx, client.ObjectKeyFromObject(config), config)).To(Succeed())
+			config.Spec.Settings = maps.Clone(cleansUp)
+			d.Expect(d.live.Update(ctx, config)).To(Succeed())
+		},
+		"never initialized": func(d *deletion) {
+			d.Expect(d.live.Create(ctx, d.backing)).To(Succeed())
+			d.backup.outcome = Outcome{Done: true, Message: "never initialized"}
+			d.look(d.backing)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDeletion(t, "backing", "cleaning")
+			d.Expect(d.live.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: cluster.Namespace}})).To(Succeed())
+			change(d)
+			d.Expect(d.look(d.cleaned)).To(Equal("cleaned up"))
+		})
+	}
+}
