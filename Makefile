@@ -1,4 +1,4 @@
-# The interface of the project. `make help` lists the targets; each builds what it needs.
+# The interface of the project. `make help` lists the main targets; each builds what it needs.
 
 SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
@@ -67,7 +67,7 @@ FORCE:
 ##@ Use
 
 .PHONY: help
-help: ## List the targets
+help: ## List the main targets
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: quickstart
@@ -271,7 +271,7 @@ management = rm -rf $(4) && go run ./hack/release --version $(2) --output $(4) -
 CLUSTER_API = $(shell cd hack/tools && go list -m -f '{{.Version}}' sigs.k8s.io/cluster-api)
 
 .PHONY: release
-release: node-prerequisites $(if $(NODE_PARTS),$(ARCHITECTURES:%=emulate-%)) ## Write a clusterctl repository of VERSION, images, archives, packages and bills of materials under out/
+release: prerequisites $(if $(NODE_PARTS),node-prerequisites $(ARCHITECTURES:%=emulate-%)) ## Write a clusterctl repository of VERSION, images, archives, packages and bills of materials under out/
 	@[[ '$(VERSION)' =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.]+)?$$ ]] || { echo "VERSION is '$(VERSION)'; set for example VERSION=v0.1.0" >&2; exit 2; }
 	@$(MAKE) --no-print-directory $(NODE_PARTS) $(ARCHITECTURES:%=programs-%)
 	$(if $(NODE_PARTS),@for architecture in $(ARCHITECTURES); do \
@@ -341,7 +341,7 @@ host:
 
 # Virtual machines with releases of Debian, for the stories with the label distribution.
 .PHONY: machines
-machines: node-prerequisites machine-prerequisites $(BIN)/machines/qemu $(BIN)/machines/bookworm $(BIN)/machines/trixie
+machines: node-prerequisites machine-prerequisites $(BIN)/machines/qemu $(BIN)/machines/bookworm $(BIN)/machines/trixie ## Build the virtual machines of the stories with the label distribution
 
 .PHONY: machine-prerequisites
 machine-prerequisites:
@@ -402,7 +402,7 @@ $(BIN)/systems/.current: $(BIN)/systems/$(NATIVE).tar $(BIN)/runtime/containerd 
 
 # All versions that an instance can run.
 .PHONY: all-versions
-all-versions: node-prerequisites $(KUBERNETES_VERSIONS:%=$(BIN)/kubernetes/%/kubernetes)
+all-versions: node-prerequisites $(KUBERNETES_VERSIONS:%=$(BIN)/kubernetes/%/kubernetes) ## Build the parts of nodes with all versions
 	@$(MAKE) --no-print-directory $(BIN)/systems/.current
 
 $(OUT)/foonode: FORCE
@@ -429,7 +429,7 @@ images: native ## Write the images for this host's architecture under bin/images
 
 # Images of nodes with all versions, from which machines in a Kubernetes cluster start.
 .PHONY: node-images
-node-images: all-versions native
+node-images: all-versions native ## Write the images of nodes with all versions under bin/node-images, for machines in a Kubernetes cluster
 	@go run ./hack/release --version v0.1.0 --output $(BIN)/node-images --programs $(BIN)/native --architectures $(NATIVE) \
 		--node-versions '$(KUBERNETES_VERSIONS)'
 
@@ -490,7 +490,7 @@ LAST_RELEASE := v0.1.0
 NEXT_RELEASE := v0.1.1
 
 .PHONY: next-release
-next-release:
+next-release: ## Write a clusterctl repository of the sources, as the version after the last stored release, under bin/release
 	@rm -rf $(BIN)/release && mkdir -p $(BIN)/release
 	@cp -R test/e2e/testdata/releases/v*/{control-plane,infrastructure}-foo $(BIN)/release
 	@go run ./hack/release --version $(NEXT_RELEASE) --output $(BIN)/release
