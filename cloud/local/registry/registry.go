@@ -20,6 +20,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"golang.org/x/time/rate"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/api"
@@ -59,11 +60,16 @@ type Registry struct {
 	// changing is held while images are added or removed. Readers need no lock, because files
 	// appear and vanish atomically.
 	changing sync.Mutex
+	// failures limits how often a failed fetch is logged.
+	failures rate.Sometimes
 }
 
 // Open opens the folder of the images. It removes what an interrupted load left behind.
 func Open(options Options) (*Registry, error) {
-	r := &Registry{network: options.Network, upstream: options.Upstream, layout: layout.Path(options.Folder)}
+	r := &Registry{
+		network: options.Network, upstream: options.Upstream, layout: layout.Path(options.Folder),
+		failures: rate.Sometimes{First: loggedFailures, Interval: loggedInterval},
+	}
 	if r.upstream == nil {
 		r.upstream = newTransport(options.Network)
 	}

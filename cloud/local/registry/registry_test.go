@@ -7,6 +7,8 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"log"
@@ -19,8 +21,10 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
+	"github.com/go-logr/logr/funcr"
 	"github.com/google/go-containerregistry/pkg/name"
 	upstream "github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -32,6 +36,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 	. "github.com/onsi/gomega"
+	"k8s.io/klog/v2"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 )
@@ -434,19 +439,39 @@ func TestRegistriesThatDoNotAnswer(t *testing.T) {
 	} {
 		web := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != "/v2/" {
-				w.WriteHeader(test.theirs)
+				http.Error(w, "their text", test.theirs)
 			}
 		}))
 		w := newWorld(t, web.Client().Transport)
 		host := strings.TrimPrefix(web.URL, "https://")
 		response, text := w.do(http.MethodGet, "/v2/far/app/manifests/1?ns="+host)
 		w.Expect(response.StatusCode).To(Equal(test.ours), "%d", test.theirs)
-		w.Expect(text).To(ContainSubstring(host + " answers "))
+		w.Expect(text).To(ContainSubstring(fmt.Sprintf("%s answers %d %s\"", host, test.theirs, http.StatusText(test.theirs))))
 		web.Close()
 		response, text = w.do(http.MethodGet, "/v2/far/app/manifests/1?ns="+host)
 		w.Expect(response.StatusCode).To(Equal(http.StatusBadGateway), "nobody listens there any more")
-		w.Expect(text).To(And(ContainSubstring("UNAVAILABLE"), ContainSubstring("cannot be fetched from its registry")))
+		w.Expect(text).To(And(ContainSubstring("UNAVAILABLE"), ContainSubstring(host+` gives no valid answer"`)))
 	}
+}
+
+// The cause of a failed fetch is for the host. Any instance can cause one, and choose the text.
+func TestFailedFetchesAreLogged(t *testing.T) {
+	const words, attempts, limit = 1 << 12, 1000, 20 << 10
+	var lines strings.Builder
+	klog.SetLogger(funcr.New(func(_, arguments string) { lines.WriteString(arguments) }, funcr.Options{}))
+	t.Cleanup(klog.ClearLogger)
+	w := newWorld(t, roundTripper(func(*http.Request) (*http.Response, error) {
+		return nil, errors.New("no route\nto it" + strings.Repeat(" at all", words))
+	}))
+	for range attempts {
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v2/far/app/manifests/1?ns=other.test", http.NoBody)
+		request.RemoteAddr = "127.0.0.1:1"
+		answer := httptest.NewRecorder()
+		w.ServeHTTP(answer, request)
+		w.Expect(answer.Body.String()).NotTo(ContainSubstring("no route"))
+	}
+	w.Expect(lines.String()).To(And(ContainSubstring("other.test"), ContainSubstring("no route to it")))
+	w.Expect(lines.Len()).To(BeNumerically("<", limit))
 }
 
 // A power failure can leave the list of images empty that Open has just written.
@@ -480,7 +505,7 @@ func TestOnlyOtherMachinesAreAsked(t *testing.T) {
 	} {
 		response, text := w.do(http.MethodGet, "/v2/app/manifests/1?ns="+url.QueryEscape(host))
 		w.Expect(response.StatusCode).To(Equal(http.StatusNotFound))
-		w.Expect(text).To(ContainSubstring("is not the address of another machine"), host)
+		w.Expect(text).To(ContainSubstring(`the cloud fetches nothing from \"`+host+`\""`), host)
 	}
 	for _, host := range []string{"user@example.test", "example.test/path?", "example.test#", "", "a b"} {
 		response, _ := w.do(http.MethodGet, "/v2/app/manifests/1?ns="+url.QueryEscape(host))
@@ -491,23 +516,72 @@ func TestOnlyOtherMachinesAreAsked(t *testing.T) {
 // A registry that an instance has on the internet could otherwise fetch for it what only the host
 // reaches.
 func TestRedirectsToPlainHTTPAreNotFollowed(t *testing.T) {
-	inner := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "the host's") }))
+	const image = "/v2/far/app/manifests/1"
+	var inner *httptest.Server
+	answers := http.NewServeMux()
+	answers.HandleFunc("/open", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "the host's") })
+	answers.HandleFunc("/fails", func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "the host's", http.StatusInternalServerError)
+	})
+	answers.HandleFunc("/challenge", func(w http.ResponseWriter, _ *http.Request) {
+		realm := strings.Replace(inner.URL, "127.0.0.1", "localhost", 1) + "/token"
+		w.Header().Set("WWW-Authenticate", `Bearer realm="`+realm+`"`)
+		w.WriteHeader(http.StatusUnauthorized)
+	})
+	answers.HandleFunc("/token", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"secret":"the host's"}`) })
+	var asked atomic.Int32
+	inner = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		answers.ServeHTTP(w, r)
+	}))
 	t.Cleanup(inner.Close)
-	target := inner.URL
+	var redirects sync.Map
 	web := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/v2/" {
-			http.Redirect(w, r, target, http.StatusTemporaryRedirect)
+		if target, ok := redirects.Load(r.URL.Path); ok {
+			http.Redirect(w, r, target.(string), http.StatusTemporaryRedirect)
 		}
 	}))
 	t.Cleanup(web.Close)
 	w := newWorld(t, web.Client().Transport)
 	host := strings.TrimPrefix(web.URL, "https://")
-	response, text := w.do(http.MethodGet, "/v2/far/app/manifests/1?ns="+host)
-	w.Expect(text).NotTo(ContainSubstring("the host's"))
-	w.Expect(response.StatusCode).To(Equal(http.StatusNotFound))
-	target = web.URL + "/v2/"
-	response, _ = w.do(http.MethodGet, "/v2/far/app/manifests/1?ns="+host)
+	for _, test := range []struct{ name, from, to string }{
+		{"an image", image, inner.URL + "/open"},
+		{"a ping", "/v2/", inner.URL + "/fails"},
+		{"a ping whose answer names a token server", "/v2/", inner.URL + "/challenge"},
+	} {
+		redirects.Store(test.from, test.to)
+		response, text := w.do(http.MethodGet, image+"?ns="+host)
+		w.Expect(text).NotTo(ContainSubstring("the host's"), test.name)
+		w.Expect(response.StatusCode).To(Equal(http.StatusNotFound), test.name)
+		redirects.Clear()
+	}
+	w.Expect(asked.Load()).To(BeZero())
+	redirects.Store(image, web.URL+"/v2/")
+	response, _ := w.do(http.MethodGet, image+"?ns="+host)
 	w.Expect(response.StatusCode).To(Equal(http.StatusOK), "as to where a registry keeps its blobs")
+}
+
+// A registry with a private address, or one of the host as here, need not have a certificate.
+func TestRegistriesWithPlainHTTP(t *testing.T) {
+	registry := upstream.New(upstream.Logger(log.New(io.Discard, "", 0)))
+	target := ""
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if target != "" && r.URL.Path != "/v2/" {
+			http.Redirect(w, r, target, http.StatusTemporaryRedirect)
+			return
+		}
+		registry.ServeHTTP(w, r)
+	}))
+	t.Cleanup(web.Close)
+	w := newWorld(t, http.DefaultTransport)
+	reference, err := name.ParseReference(strings.TrimPrefix(web.URL, "http://") + "/far/app:1")
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(remote.Write(reference, newImage(t, runtime.GOARCH))).To(Succeed())
+	_, err = w.pull(reference.String())
+	w.Expect(err).NotTo(HaveOccurred())
+	target = web.URL + "/v2/"
+	response, _ := w.do(http.MethodGet, "/v2/far/app/manifests/1?ns="+reference.Context().RegistryStr())
+	w.Expect(response.StatusCode).To(Equal(http.StatusNotFound), "it may redirect to pages that are no images")
 }
 
 func TestProxies(t *testing.T) {

@@ -5,7 +5,6 @@ package registry
 
 import (
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/netip"
 	"os"
@@ -67,11 +66,9 @@ func (r *Registry) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		return
 	}
 	if err := r.serveOther(w, request, want); err != nil {
-		status, code := http.StatusBadGateway, "UNAVAILABLE"
-		if errors.Is(err, errNotThere) {
-			status, code = http.StatusNotFound, "MANIFEST_UNKNOWN"
-		}
-		refuse(w, status, code, "it was not loaded into the cloud, and cannot be fetched from its registry: "+err.Error())
+		r.logFailure(request.RemoteAddr, err)
+		status, code, reason := explain(want.host, err)
+		refuse(w, status, code, "it was not loaded into the cloud, and cannot be fetched from its registry: "+reason)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strings"
 	"syscall"
 	"time"
 
@@ -29,7 +30,14 @@ const (
 	headerTimeout   = 10 * time.Second
 	idleTimeout     = 30 * time.Second
 	maxHeaders      = 64 << 10
-	maxRedirects    = 10
+)
+
+// Limits for the log, which is a file of the host. Any instance can cause a failed fetch, and choose
+// the registry whose answer is logged. loggedFailures are logged in any case, and after that one each
+// loggedInterval.
+const (
+	loggedFailures = 10
+	loggedInterval = time.Minute
 )
 
 // errNotThere means that another registry will not provide an image, no matter how often it is
@@ -89,16 +97,23 @@ func proxyAddresses() map[string]bool {
 	return addresses
 }
 
-// secure returns an error for a redirect to plain HTTP. The metadata service of a cloud may have an
-// ordinary address, but it has no certificate.
-func secure(next *http.Request, before []*http.Request) error {
-	if next.URL.Scheme != "https" {
-		return fmt.Errorf("it redirects to %s without encryption: %w", next.URL.Host, errNotThere)
+// encrypted carries all requests that are made to fetch an image from a registry: also redirected
+// ones, and those to the token server that the registry names. It carries none of them over plain
+// HTTP, since the metadata service of a cloud may have an ordinary address, but it has no
+// certificate. The exception is a registry that needs no certificate because of its address.
+type encrypted struct {
+	registry name.Registry
+	inner    http.RoundTripper
+}
+
+// RoundTrip carries a request, or returns errNotThere.
+func (e encrypted) RoundTrip(request *http.Request) (*http.Response, error) {
+	redirected := request.Response != nil
+	exempt := request.URL.Host == e.registry.RegistryStr() && e.registry.Scheme() == "http" && !redirected
+	if request.URL.Scheme != "https" && !exempt {
+		return nil, fmt.Errorf("%s would be asked without encryption: %w", request.URL.Host, errNotThere)
 	}
-	if len(before) >= maxRedirects {
-		return errors.New("it redirects too many times")
-	}
-	return nil
+	return e.inner.RoundTrip(request)
 }
 
 // passedOn are the request headers, and passedBack the response headers, that are forwarded.
@@ -114,20 +129,43 @@ func absent(status int) bool {
 	return status == http.StatusNotFound || status == http.StatusUnauthorized || status == http.StatusForbidden
 }
 
+// explain returns what an instance is told about a failed fetch from another registry. The text of
+// the error is not for instances: it may hold the answer of a server that only the host reaches.
+func explain(host string, err error) (status int, code, reason string) {
+	const notThere = "MANIFEST_UNKNOWN"
+	answer := (*transport.Error)(nil)
+	switch {
+	case errors.Is(err, errNotThere):
+		return http.StatusNotFound, notThere, fmt.Sprintf("the cloud fetches nothing from %q", host)
+	case !errors.As(err, &answer):
+		return http.StatusBadGateway, "UNAVAILABLE", host + " gives no valid answer"
+	}
+	status, code = http.StatusBadGateway, "UNAVAILABLE"
+	if absent(answer.StatusCode) {
+		status, code = http.StatusNotFound, notThere
+	}
+	return status, code, fmt.Sprintf("%s answers %d %s", host, answer.StatusCode, http.StatusText(answer.StatusCode))
+}
+
+// logFailure logs a failed fetch, but not all of a long text. klog escapes only values of one line.
+func (r *Registry) logFailure(client string, err error) {
+	r.failures.Do(func() {
+		reason := strings.ReplaceAll(err.Error(), "\n", " ")
+		klog.Background().Info("Image was not fetched from its registry", "client", client, "reason", fmt.Sprintf("%.1000s", reason))
+	})
+}
+
 // serveOther serves an image from another registry. If it returns an error, it has sent nothing.
-// The error is errNotThere unless a retry may succeed.
+// The error is errNotThere or a transport.Error if the registry will never provide the image or has
+// answered.
 func (r *Registry) serveOther(w http.ResponseWriter, request *http.Request, want wanted) error {
 	response, err := r.askOther(request, want)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = response.Body.Close() }()
-	switch {
-	case response.StatusCode == http.StatusOK, response.StatusCode == http.StatusPartialContent:
-	case absent(response.StatusCode):
-		return fmt.Errorf("%s answers %s: %w", want.host, response.Status, errNotThere)
-	default:
-		return fmt.Errorf("%s answers %s", want.host, response.Status)
+	if response.StatusCode != http.StatusOK && response.StatusCode != http.StatusPartialContent {
+		return &transport.Error{StatusCode: response.StatusCode, Request: response.Request}
 	}
 	for _, header := range passedBack {
 		if values := response.Header[header]; values != nil {
@@ -151,10 +189,8 @@ func (r *Registry) askOther(request *http.Request, want wanted) (*http.Response,
 		return nil, fmt.Errorf("%w: %w", errNotThere, err)
 	}
 	ctx, scopes := request.Context(), []string{repository.Scope(transport.PullScope)}
-	carrier, err := transport.NewWithContext(ctx, repository.Registry, authn.Anonymous, r.upstream, scopes)
-	if answer := (*transport.Error)(nil); errors.As(err, &answer) && absent(answer.StatusCode) {
-		return nil, fmt.Errorf("%w: %w", errNotThere, err)
-	}
+	checked := encrypted{registry: repository.Registry, inner: r.upstream}
+	carrier, err := transport.NewWithContext(ctx, repository.Registry, authn.Anonymous, checked, scopes)
 	if err != nil {
 		return nil, err
 	}
@@ -168,5 +204,5 @@ func (r *Registry) askOther(request *http.Request, want wanted) (*http.Response,
 	for _, header := range passedOn {
 		outgoing.Header[header] = request.Header[header]
 	}
-	return (&http.Client{Transport: carrier, CheckRedirect: secure}).Do(outgoing) //nolint:gosec // G704: a mirror asks whom it is told to; see newTransport
+	return (&http.Client{Transport: carrier}).Do(outgoing) //nolint:gosec // G704: a mirror asks whom it is told to; see newTransport
 }
