@@ -378,6 +378,8 @@ func TestRequests(t *testing.T) {
 		{http.MethodGet, "/v2/team/app/blobs/sha256:../../index.json", http.StatusNotFound},
 		{http.MethodGet, "/v2/team/app/tags/list?ns=example.test", http.StatusNotFound},
 		{http.MethodGet, "/v2/_catalog", http.StatusNotFound},
+		{http.MethodGet, "/v2/../../pages/manifests/..?ns=example.test", http.StatusNotFound},
+		{http.MethodGet, "/v2/app/manifests/%2e%2e?ns=example.test", http.StatusNotFound},
 		{http.MethodGet, "/index.json", http.StatusNotFound},
 		{http.MethodPut, "/v2/team/app/manifests/1?ns=example.test", http.StatusMethodNotAllowed},
 		{http.MethodPost, "/v2/team/app/blobs/uploads/", http.StatusMethodNotAllowed},

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"path"
 	"strings"
 	"time"
 
@@ -33,7 +34,9 @@ func parseRequest(r *http.Request) (wanted, bool) {
 	rest, found := strings.CutPrefix(r.URL.Path, root)
 	parts := strings.Split(rest, "/")
 	last := len(parts) - 1
-	if !found || last < 2 || (parts[last-1] != manifests && parts[last-1] != blobs) {
+	// A path such as /v2/../status/blobs/.. would make a registry of a private address serve any page.
+	clean := path.Clean(r.URL.Path) == r.URL.Path
+	if !found || !clean || last < 2 || (parts[last-1] != manifests && parts[last-1] != blobs) {
 		return wanted{}, false
 	}
 	return wanted{
