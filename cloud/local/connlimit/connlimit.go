@@ -45,7 +45,7 @@ func (l *listener) Accept() (net.Conn, error) {
 			<-l.room
 			return nil, err
 		}
-		client := clientOf(accepted)
+		client := Client(accepted)
 		if l.open.Enter(client) {
 			return &conn{Conn: accepted, leave: sync.OnceFunc(func() {
 				l.open.Leave(client)
@@ -63,8 +63,8 @@ func (l *listener) Close() error {
 	return l.Listener.Close()
 }
 
-// clientOf returns the address of a client; the zero value if it has no IP address.
-func clientOf(conn net.Conn) netip.Addr {
+// Client returns the IP address of a connection's client; the zero value if it has none.
+func Client(conn net.Conn) netip.Addr {
 	address, err := netip.ParseAddrPort(conn.RemoteAddr().String())
 	if err != nil {
 		return netip.Addr{}

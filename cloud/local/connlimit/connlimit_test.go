@@ -46,18 +46,18 @@ func TestAClientDoesNotKeepOutOthers(t *testing.T) {
 	g.Expect(err).To(MatchError(io.EOF), "one too many is closed")
 	dial("127.0.0.3")
 	other := <-accepted
-	g.Expect(clientOf(other).String()).To(Equal("127.0.0.3"))
+	g.Expect(Client(other).String()).To(Equal("127.0.0.3"))
 
 	dial("127.0.0.4")
 	g.Consistently(accepted).ShouldNot(Receive(), "at the total, clients wait")
 	g.Expect(other.Close()).To(Succeed())
-	g.Expect(clientOf(<-accepted).String()).To(Equal("127.0.0.4"))
+	g.Expect(Client(<-accepted).String()).To(Equal("127.0.0.4"))
 
 	g.Expect(held[0].Close()).To(Succeed())
 	g.Expect(held[0].Close()).NotTo(Succeed(), "a second close counts for nothing")
 	again := dial("127.0.0.2")
 	conn := <-accepted
-	g.Expect(clientOf(conn).String()).To(Equal("127.0.0.2"))
+	g.Expect(Client(conn).String()).To(Equal("127.0.0.2"))
 	_, err = io.WriteString(conn, "x")
 	g.Expect(err).NotTo(HaveOccurred())
 	_, err = again.Read(make([]byte, 1))

@@ -8,19 +8,29 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/netip"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
 	"k8s.io/klog/v2"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/connlimit"
 )
 
 const (
 	// holdTime is how long a connection waits for a backend.
 	holdTime = 60 * time.Second
-	// maxHeld is how many connections may wait at the same time.
-	maxHeld = 4096
+	// maxOpen is how many connections may be open at the same time, and maxOpenEach how many of one
+	// client. Everything on the host, such as managers and kubectl, is one client, and a busy node has
+	// hundreds of connections. A connection to a backend takes one of about 28,000 ephemeral ports.
+	maxOpen     = 16384
+	maxOpenEach = 2048
+	// maxHeld is how many of them may wait for a backend at the same time, and maxHeldEach how many of
+	// one client. A connection whose client has given up counts until holdTime is over, so maxHeldEach
+	// lets a client try 17 times a second.
+	maxHeld     = 4096
+	maxHeldEach = 1024
 	// dialTimeout is how long to try one backend.
 	dialTimeout = time.Second
 	// redialDelay is the pause after all candidates have refused a connection.
@@ -31,19 +41,25 @@ const (
 	loggedInterval = time.Minute
 )
 
-var errTooManyHeld = errors.New("too many connections wait for a backend")
+var (
+	errTooManyOpen = errors.New("too many connections are open")
+	errTooManyHeld = errors.New("too many connections wait for a backend")
+)
 
 // proxy forwards connections to a pool.
 type proxy struct {
-	pool *pool
-	held atomic.Int64
+	pool       *pool
+	open, held *connlimit.Counter
 	// dropped limits how often a dropped connection is logged. Any client can cause that, and the log
 	// is a file of the host.
 	dropped rate.Sometimes
 }
 
 func newProxy(p *pool) *proxy {
-	return &proxy{pool: p, dropped: rate.Sometimes{First: loggedDrops, Interval: loggedInterval}}
+	return &proxy{
+		pool: p, open: connlimit.NewCounter(maxOpen, maxOpenEach), held: connlimit.NewCounter(maxHeld, maxHeldEach),
+		dropped: rate.Sometimes{First: loggedDrops, Interval: loggedInterval},
+	}
 }
 
 // serve accepts connections until the listener is closed.
@@ -67,11 +83,15 @@ func (p *proxy) serve(ctx context.Context, listener net.Listener) {
 
 func (p *proxy) forward(ctx context.Context, client net.Conn) {
 	defer func() { _ = client.Close() }()
-	b, server, err := p.connect(ctx)
+	address := connlimit.Client(client)
+	if !p.open.Enter(address) {
+		p.drop(client, errTooManyOpen)
+		return
+	}
+	defer p.open.Leave(address)
+	b, server, err := p.connect(ctx, address)
 	if err != nil {
-		p.dropped.Do(func() {
-			klog.Background().Info("Connection dropped", "client", client.RemoteAddr().String(), "reason", err.Error())
-		})
+		p.drop(client, err)
 		return
 	}
 	defer p.pool.detach(b, server)
@@ -79,13 +99,18 @@ func (p *proxy) forward(ctx context.Context, client net.Conn) {
 	join(client, server)
 }
 
-// connect holds a connection until a backend takes it.
-func (p *proxy) connect(ctx context.Context) (*backend, net.Conn, error) {
-	if p.held.Add(1) > maxHeld {
-		p.held.Add(-1)
+func (p *proxy) drop(client net.Conn, reason error) {
+	p.dropped.Do(func() {
+		klog.Background().Info("Connection dropped", "client", client.RemoteAddr().String(), "reason", reason.Error())
+	})
+}
+
+// connect holds a connection of a client until a backend takes it.
+func (p *proxy) connect(ctx context.Context, client netip.Addr) (*backend, net.Conn, error) {
+	if !p.held.Enter(client) {
 		return nil, nil, errTooManyHeld
 	}
-	defer p.held.Add(-1)
+	defer p.held.Leave(client)
 	ctx, cancel := context.WithTimeout(ctx, holdTime)
 	defer cancel()
 	for {

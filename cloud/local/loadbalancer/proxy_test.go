@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strconv"
 	"sync/atomic"
 	"testing"
@@ -43,6 +44,7 @@ type setup struct {
 	ctx     context.Context
 	port    int32
 	pool    *pool
+	proxy   *proxy
 	address string
 	servers int
 }
@@ -63,8 +65,8 @@ func newSetup(t *testing.T) *setup {
 	s.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { _ = listener.Close() })
 	s.address = listener.Addr().String()
-	p := newProxy(s.pool)
-	go p.serve(ctx, listener)
+	s.proxy = newProxy(s.pool)
+	go s.proxy.serve(ctx, listener)
 	return s
 }
 
@@ -115,8 +117,18 @@ func (s *setup) set(servers ...*backendServer) {
 
 // ask sends a request through the load balancer on a new connection, and returns which backend
 // answered.
-func (s *setup) ask() (string, error) {
-	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}
+func (s *setup) ask() (string, error) { return s.askFrom("127.0.0.1") }
+
+// dialer returns a dialer for a client with the address.
+func dialer(client string) *net.Dialer {
+	return &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(client)}}
+}
+
+// askFrom asks as the client with the address.
+func (s *setup) askFrom(client string) (string, error) {
+	transport := &http.Transport{
+		DialContext: dialer(client).DialContext, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true,
+	}
 	response, err := (&http.Client{Transport: transport, Timeout: soon}).Get("https://" + s.address + "/")
 	if err != nil {
 		return "", err
@@ -153,6 +165,40 @@ func TestConnectionIsHeldUntilThereIsABackend(t *testing.T) {
 	s.Consistently(answer, "300ms").ShouldNot(Receive(), "with a backend that refuses it is held")
 	s.listen(b)
 	s.Eventually(answer, soon).Should(Receive(Equal(b.InstanceID+"<nil>")), "it is forwarded once the backend is up")
+}
+
+// A load balancer accepts connections from the instances of all tenants.
+func TestAClientDoesNotKeepOutOthers(t *testing.T) {
+	s := newSetup(t)
+	const greedy, other = "127.0.0.2", "127.0.0.3"
+	ended := make(chan error, maxHeldEach+1)
+	for range maxHeldEach + 1 {
+		conn, err := dialer(greedy).DialContext(s.ctx, "tcp", s.address)
+		s.Expect(err).NotTo(HaveOccurred())
+		t.Cleanup(func() { _ = conn.Close() })
+		go func() {
+			_, err := conn.Read(make([]byte, 1))
+			ended <- err
+		}()
+	}
+	s.Eventually(ended, soon).Should(Receive(MatchError(io.EOF)), "one too many is closed")
+	answer := make(chan string, 1)
+	go func() {
+		text, err := s.askFrom(other)
+		answer <- fmt.Sprint(text, err)
+	}()
+	s.Consistently(answer, "300ms").ShouldNot(Receive(), "another client is held")
+	b := s.ready()
+	s.set(b)
+	s.Eventually(answer, soon).Should(Receive(Equal(b.InstanceID + "<nil>")))
+	s.Expect(ended).To(BeEmpty(), "only one was too many")
+
+	for s.proxy.open.Enter(netip.MustParseAddr(greedy)) {
+		continue
+	}
+	_, err := s.askFrom(greedy)
+	s.Expect(err).To(HaveOccurred(), "it has all the connections that one client may have")
+	s.Expect(s.askFrom(other)).To(Equal(b.InstanceID))
 }
 
 func TestReadyBackendsTakeTurns(t *testing.T) {
@@ -320,7 +366,9 @@ func TestDroppedConnectionsDoNotFillTheLog(t *testing.T) {
 	klog.SetLogger(funcr.New(func(string, string) { lines++ }, funcr.Options{}))
 	t.Cleanup(klog.ClearLogger)
 	p := newProxy(newPool(1))
-	p.held.Store(maxHeld)
+	for p.held.Enter(netip.Addr{}) {
+		continue
+	}
 	for range 1000 {
 		client, other := net.Pipe()
 		p.forward(t.Context(), client)
