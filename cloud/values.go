@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// Tags are free-form key-value pairs on a tenant's objects. The cloud stores and matches them.
+// Tags are free-form key-value pairs on a tenant's objects. The cloud stores and matches them. Their
+// number and size are limited; see MaxTags.
 type Tags map[string]string
 
 // Contains reports whether the tags include every pair of want.
@@ -289,7 +290,7 @@ type PoolSpec struct {
 	// sorts first. Instances that are being deleted or have stopped do not count. Zones that the
 	// cloud has lost get no new instance.
 	Zones []string `json:"zones,omitempty"`
-	// Revision names the template. The cloud records it on each instance that it creates and never
+	// Revision names the template, in at most 63 bytes. The cloud records it on each instance that it creates and never
 	// interprets it. User data may change without a new revision, for example when a token is
 	// renewed.
 	Revision string `json:"revision"`
@@ -365,6 +366,20 @@ const (
 	MaxHostname = 63
 	// MaxHostnamePrefix leaves room for the suffix that the cloud appends to a pool's prefix.
 	MaxHostnamePrefix = 57
+)
+
+// Limits of tags and revisions, which the cloud stores with each instance. It refuses what exceeds
+// them with an InvalidError. They allow all tags of Foo's API: 50 of a FooCluster and 50 of a
+// FooMachine, whose keys have 128 and whose values have 256 characters, and those of the controllers.
+const (
+	// MaxTags is the maximum number of tags of an object, and of tags to select objects by.
+	MaxTags = 128
+	// MaxTagKey is the maximum length of the key of a tag in bytes.
+	MaxTagKey = 512
+	// MaxTagValue is the maximum length of the value of a tag in bytes.
+	MaxTagValue = 1024
+	// MaxRevision is the maximum length of a pool's revision in bytes.
+	MaxRevision = 63
 )
 
 // Limits of the size of a disk.

@@ -59,6 +59,7 @@ func Run(t *testing.T, options Options) {
 		"instances ordered at once are spread as well":   (*suite).spreadsAtOnce,
 		"an instance is deleted until it is not found":   (*suite).deleteInstance,
 		"what cannot be ordered is refused as invalid":   (*suite).invalid,
+		"tags and revisions have a limited size":         (*suite).limitedSizes,
 		"what is not there is not found":                 (*suite).notFound,
 		"a load balancer has an address before backends": (*suite).loadBalancer,
 		"a load balancer finds its backends by tags":     (*suite).backends,

@@ -4,6 +4,7 @@
 package conformance
 
 import (
+	"strings"
 	"sync"
 
 	"github.com/onsi/gomega"
@@ -190,4 +191,33 @@ func (s *suite) invalid() {
 		s.Expect(err).To(gomega.MatchError(cloud.IsInvalid, "an InvalidError"), name)
 	}
 	s.Expect(s.names(cloud.InstanceFilter{})).To(gomega.BeEmpty(), "nothing is made of a wrong order")
+}
+
+func (s *suite) limitedSizes() {
+	ctx := s.t.Context()
+	tooLarge := cloud.Tags{tag: strings.Repeat("v", cloud.MaxTagValue+1)}
+	instance := s.spec("wrong")
+	instance.Tags = tooLarge
+	_, err := s.cloud.EnsureInstance(ctx, instance)
+	s.Expect(err).To(gomega.MatchError(cloud.IsInvalid, "an InvalidError"))
+
+	for name, spoil := range map[string]func(*cloud.PoolSpec){
+		"tags":     func(spec *cloud.PoolSpec) { spec.Tags = tooLarge },
+		"template": func(spec *cloud.PoolSpec) { spec.Template.Tags = tooLarge },
+		"revision": func(spec *cloud.PoolSpec) { spec.Revision = strings.Repeat("r", cloud.MaxRevision+1) },
+	} {
+		spec := s.pool(0, "r1")
+		spoil(&spec)
+		_, err := s.cloud.EnsurePool(ctx, spec, "")
+		s.Expect(err).To(gomega.MatchError(cloud.IsInvalid, "an InvalidError"), name)
+	}
+	for name, spoil := range map[string]func(*cloud.LoadBalancerSpec){
+		"tags":     func(spec *cloud.LoadBalancerSpec) { spec.Tags = tooLarge },
+		"selector": func(spec *cloud.LoadBalancerSpec) { spec.Selector = tooLarge },
+	} {
+		spec := balancer("one")
+		spoil(&spec)
+		_, err := s.cloud.EnsureLoadBalancer(ctx, spec)
+		s.Expect(err).To(gomega.MatchError(cloud.IsInvalid, "an InvalidError"), name)
+	}
 }

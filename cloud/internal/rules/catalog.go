@@ -6,6 +6,7 @@ package rules
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,9 +42,34 @@ func validateName(field, name string, limit int) error {
 	return nil
 }
 
+func validateSize(field, unit string, size, limit int) error {
+	if size <= limit {
+		return nil
+	}
+	return &cloud.InvalidError{Field: field, Value: fmt.Sprintf("%d %s", size, unit), Problem: fmt.Sprintf("must be at most %d %s", limit, unit)}
+}
+
+func validateTags(field string, tags cloud.Tags) error {
+	if err := validateSize(field, "tags", len(tags), cloud.MaxTags); err != nil {
+		return err
+	}
+	// In this order, so that a repeated call is refused for the same reason.
+	for _, key := range slices.Sorted(maps.Keys(tags)) {
+		if err := validateSize(field, "bytes in a key", len(key), cloud.MaxTagKey); err != nil {
+			return err
+		}
+		if err := validateSize(field+"."+key, "bytes", len(tags[key]), cloud.MaxTagValue); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // LoadBalancer returns an InvalidError if the spec cannot be ordered.
 func LoadBalancer(spec cloud.LoadBalancerSpec) error {
-	if err := validateName("name", spec.Name, maxName); err != nil {
+	if err := cmp.Or(
+		validateName("name", spec.Name, maxName), validateTags("tags", spec.Tags), validateTags("selector", spec.Selector),
+	); err != nil {
 		return err
 	}
 	if problems := validation.IsValidPortNum(int(spec.Port)); len(problems) > 0 {
@@ -64,10 +90,9 @@ func LoadBalancer(spec cloud.LoadBalancerSpec) error {
 
 // Instance returns an InvalidError if the spec cannot be ordered. It does not look at the image.
 func (c Catalog) Instance(spec cloud.InstanceSpec) error {
-	if err := validateName("name", spec.Name, maxName); err != nil {
-		return err
-	}
-	if err := validateName("hostname", spec.Hostname, cloud.MaxHostname); err != nil {
+	if err := cmp.Or(
+		validateName("name", spec.Name, maxName), validateName("hostname", spec.Hostname, cloud.MaxHostname), validateTags("spread", spec.Spread),
+	); err != nil {
 		return err
 	}
 	if spec.Zone != "" {
@@ -94,13 +119,10 @@ func Size(size int32) error {
 // Pool returns an InvalidError if the spec cannot be ordered. It does not look at the image. The cloud
 // may have lost zones that the pool had before.
 func (c Catalog) Pool(spec cloud.PoolSpec, before []string) error {
-	if err := validateName("name", spec.Name, maxPoolName); err != nil {
-		return err
-	}
-	if err := validateName("hostnamePrefix", spec.HostnamePrefix, cloud.MaxHostnamePrefix); err != nil {
-		return err
-	}
-	if err := Size(spec.Size); err != nil {
+	if err := cmp.Or(
+		validateName("name", spec.Name, maxPoolName), validateName("hostnamePrefix", spec.HostnamePrefix, cloud.MaxHostnamePrefix),
+		Size(spec.Size), validateTags("tags", spec.Tags), validateSize("revision", "bytes", len(spec.Revision), cloud.MaxRevision),
+	); err != nil {
 		return err
 	}
 	for _, zone := range spec.Zones {
@@ -127,11 +149,10 @@ func (c Catalog) template(prefix string, template cloud.InstanceTemplate) error 
 	if _, err := c.InstanceType(prefix+"type", template.Type); err != nil {
 		return err
 	}
-	if size := len(template.UserData); size > maxUserData {
-		return &cloud.InvalidError{
-			Field: prefix + "userData", Value: fmt.Sprintf("%d bytes", size),
-			Problem: fmt.Sprintf("must be at most %d bytes", maxUserData),
-		}
+	if err := cmp.Or(
+		validateSize(prefix+"userData", "bytes", len(template.UserData), maxUserData), validateTags(prefix+"tags", template.Tags),
+	); err != nil {
+		return err
 	}
 	return c.disk(prefix+"diskBytes", template.DiskBytes)
 }

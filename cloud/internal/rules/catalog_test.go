@@ -4,6 +4,8 @@
 package rules
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -30,4 +32,55 @@ func TestZonesThatAreLost(t *testing.T) {
 	g.Expect(c.Pool(pool, []string{"lost"})).To(Succeed(), "it had the zone before")
 	pool.Zones = append(pool.Zones, "typo")
 	g.Expect(c.Pool(pool, []string{"lost"})).To(MatchError(ContainSubstring(`"typo": unknown zone`)))
+}
+
+// A pool's tags are copied to each of its instances, in one transaction of the local cloud.
+func TestSizesOfTagsAndRevisions(t *testing.T) {
+	c := Catalog{InstanceTypes: []cloud.InstanceType{{Name: "small"}}, Zones: []cloud.Zone{{Name: "a"}}}
+	// The API allows 50 tags for a cluster and 50 for a machine, of 128 and 256 characters, which have
+	// up to four bytes. There are five tags of Foo's own.
+	most := cloud.Tags{}
+	for i := range 105 {
+		most[fmt.Sprintf("%03d", i)+strings.Repeat("\U0001f600", 128)[3:]] = strings.Repeat("\U0001f600", 256)
+	}
+	many := cloud.Tags{}
+	for i := range 129 {
+		many[fmt.Sprint(i)] = ""
+	}
+	for _, test := range []struct {
+		name, problem string
+		tags          cloud.Tags
+	}{
+		{"the largest that the API allows", "", most},
+		{"too many", ` "129 tags": must be at most 128 tags`, many},
+		{"a long key", ` "513 bytes in a key": must be at most 512 bytes in a key`, cloud.Tags{strings.Repeat("k", 513): "v"}},
+		{"a long value", `.team "1025 bytes": must be at most 1024 bytes`, cloud.Tags{"team": strings.Repeat("v", 1025)}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			template := cloud.InstanceTemplate{Type: "small"}
+			tagged := cloud.InstanceTemplate{Type: "small", Tags: test.tags}
+			for field, err := range map[string]error{
+				"tags":                    c.Instance(cloud.InstanceSpec{Name: "i", Hostname: "i", InstanceTemplate: tagged}),
+				"spread":                  c.Instance(cloud.InstanceSpec{Name: "i", Hostname: "i", Spread: test.tags, InstanceTemplate: template}),
+				"template.tags":           c.Pool(cloud.PoolSpec{Name: "p", HostnamePrefix: "p", Template: tagged}, nil),
+				"tags of a pool":          c.Pool(cloud.PoolSpec{Name: "p", HostnamePrefix: "p", Tags: test.tags, Template: template}, nil),
+				"tags of a load balancer": LoadBalancer(cloud.LoadBalancerSpec{Name: "l", Port: 1, Tags: test.tags, Selector: cloud.Tags{"k": "v"}}),
+				"selector":                LoadBalancer(cloud.LoadBalancerSpec{Name: "l", Port: 1, Selector: test.tags}),
+			} {
+				g := NewWithT(t)
+				if test.problem == "" {
+					g.Expect(err).NotTo(HaveOccurred(), field)
+					continue
+				}
+				name, _, _ := strings.Cut(field, " of ")
+				g.Expect(err).To(MatchError(name+test.problem), field)
+				g.Expect(cloud.IsInvalid(err)).To(BeTrue(), field)
+			}
+		})
+	}
+	g := NewWithT(t)
+	pool := cloud.PoolSpec{Name: "p", HostnamePrefix: "p", Revision: strings.Repeat("r", 63), Template: cloud.InstanceTemplate{Type: "small"}}
+	g.Expect(c.Pool(pool, nil)).To(Succeed())
+	pool.Revision += "r"
+	g.Expect(c.Pool(pool, nil)).To(MatchError(`revision "64 bytes": must be at most 63 bytes`))
 }
