@@ -143,10 +143,19 @@ perl -e 'while (@made < 9999) { my $child = fork; last unless defined $child; if
 		made := d.boot(ctx, "one", `
 cd /sys/fs/cgroup; test ! -e freezer || cd freezer
 mkdir -p below; sleep 1000 & echo $! > below/cgroup.procs
+# In cgroups whose path is longer than the kernel accepts, a process that is frozen.
+sleep 1000 & perl -e '
+	sub put { my ($text, $file, $out) = @_; open($out, ">", $file) && print($out $text) && close($out) }
+	for (1 .. 17) { mkdir("n" x 255) && chdir("n" x 255) || die "nest: $!\n" }
+	put($ARGV[0], "cgroup.procs") || die "move: $!\n";
+	put("FROZEN", "freezer.state") || put(1, "cgroup.freeze") || die "freeze: $!\n";
+' $!; echo nested: $?
 dd if=/dev/zero of=/var/lib/etcd/swap bs=1M count=8; chmod 600 /var/lib/etcd/swap; mkswap /var/lib/etcd/swap; swapon /var/lib/etcd/swap; echo swapon: $?
 (until grep -q Succeeded /run/foo/report/status.json; do sleep 0.1; done; for folder in below .; do echo FROZEN > $folder/freezer.state || echo 1 > $folder/cgroup.freeze; done) 2>/dev/null &
 `)
-		Expect(d.log(made.ID, "swapon: ")).NotTo(ContainSubstring("swapon: 0"))
+		log := d.log(made.ID, "swapon: ")
+		Expect(log).NotTo(ContainSubstring("swapon: 0"))
+		Expect(log).To(ContainSubstring("nested: 0"))
 		groups := func() (found []string) {
 			for _, pattern := range []string{"/sys/fs/cgroup/foo/" + made.ID, "/sys/fs/cgroup/*/foo/" + made.ID} {
 				matches, err := filepath.Glob(pattern)

@@ -119,6 +119,11 @@ func (c containers) remove(ctx context.Context, id string) error {
 		if err := thaw(id); err != nil {
 			return err
 		}
+		// The runtime removes cgroups by path, and an instance can nest cgroups until their paths are
+		// too long. A cgroup that still has processes is left to the runtime, which kills them.
+		if err := remove(containerGroup(id)); err != nil && !errors.Is(err, unix.EBUSY) {
+			return err
+		}
 		if err := c.run(ctx, nil, "delete", "--force", id); err != nil {
 			return err
 		}

@@ -11,12 +11,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/opencontainers/cgroups"
 	_ "github.com/opencontainers/cgroups/devices" // lets cgroups limit devices
 	devices "github.com/opencontainers/cgroups/devices/config"
 	"github.com/opencontainers/cgroups/manager"
 	"golang.org/x/sys/unix"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/ptr"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/engine"
@@ -52,6 +54,9 @@ const hostCgroups = "/sys/fs/cgroup"
 // holdTries is how often to request the controllers. systemd rarely takes them away in between, and
 // the window is short.
 const holdTries = 100
+
+// ending is how often to try to remove a cgroup whose last processes may be ending: for about a second.
+var ending = wait.Backoff{Duration: time.Millisecond, Factor: 2, Steps: 11}
 
 // nodeControllers are the controllers that a node must have; kubeadm refuses to create a node
 // without them.
@@ -172,13 +177,32 @@ func unlimit(id string) error { return remove(limitsGroup(id)) }
 
 func remove(path string) error {
 	group, err := groupOf(path)
-	if err == nil {
-		err = group.Destroy()
-	}
 	if err != nil {
-		return fmt.Errorf("remove the limits, which are the cgroup %s: %w", path, err)
+		return fmt.Errorf("find the cgroup %s: %w", path, err)
+	}
+	for _, top := range group.GetPaths() {
+		if err := removeGroups(top); err != nil {
+			return fmt.Errorf("remove the cgroup %s: %w", path, err)
+		}
 	}
 	return nil
+}
+
+// removeGroups removes a cgroup and all cgroups below it. If they still have processes, it waits a
+// moment for these to end.
+func removeGroups(top string) error {
+	var err error
+	_ = wait.ExponentialBackoff(ending, func() (bool, error) {
+		err = removeTree(top, func(folder int, entry fs.DirEntry) error {
+			// The files of a cgroup disappear with it.
+			if !entry.IsDir() {
+				return nil
+			}
+			return unix.Unlinkat(folder, entry.Name(), unix.AT_REMOVEDIR)
+		})
+		return !errors.Is(err, unix.EBUSY), nil
+	})
+	return err
 }
 
 func groupOf(path string) (cgroups.Manager, error) {
@@ -219,27 +243,36 @@ func thaw(id string) error {
 		return fmt.Errorf("thaw the instance: %w", err)
 	}
 	file, text := "cgroup.freeze", "0"
-	root := group.Path("")
+	top := group.Path("")
 	if !cgroups.IsCgroup2UnifiedMode() {
-		file, text, root = "freezer.state", "THAWED", group.Path("freezer")
+		file, text, top = "freezer.state", "THAWED", group.Path("freezer")
 	}
-	if root == "" {
+	if top == "" {
 		return nil // the host has no freezer
 	}
-	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && entry.IsDir() {
-			err = os.WriteFile(filepath.Join(path, file), []byte(text), 0)
+	if err := thawGroups(top, file, text); err != nil {
+		return fmt.Errorf("thaw the instance: %w", err)
+	}
+	return nil
+}
+
+// thawGroups writes the text that thaws to the freezer's file of a cgroup and of all cgroups below it.
+func thawGroups(top, file, text string) error {
+	return walk(top, func(folder int, entry fs.DirEntry) error {
+		if entry.Name() != file {
+			return nil
+		}
+		descriptor, err := unix.Openat(folder, file, unix.O_WRONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		if err == nil {
+			_, err = unix.Write(descriptor, []byte(text))
+			err = errors.Join(err, unix.Close(descriptor))
 		}
 		// A cgroup that was removed meanwhile needs no thawing.
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENODEV) {
+		if errors.Is(err, unix.ENODEV) {
 			return nil
 		}
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("thaw the instance: %w", err)
-	}
-	return nil
 }
 
 // allowedDevices returns the devices that every container has, and pseudo-terminals. Other device

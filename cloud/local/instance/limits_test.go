@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+	"golang.org/x/sys/unix"
 )
 
 // A machine that lacks what nodes need reports that before anything is created. test/e2e covers
@@ -20,4 +21,34 @@ func TestHoldSaysWhichControllersAreMissing(t *testing.T) {
 	g.Expect(os.WriteFile(filepath.Join(top, "cgroup.controllers"), []byte("cpu io memory pids\n"), 0o600)).To(Succeed())
 	g.Expect(hold(top, filepath.Join(top, "foo"))).To(MatchError(ContainSubstring("no cgroup controllers cpuset,")))
 	g.Expect(filepath.Join(top, "foo")).NotTo(BeAnExistingFile())
+}
+
+// An instance can nest cgroups so deep that their path is longer than the kernel accepts.
+func TestCgroupsWithTooLongPaths(t *testing.T) {
+	g := NewWithT(t)
+	top := filepath.Join(t.TempDir(), "top")
+	g.Expect(thawGroups(top, "freezer.state", "THAWED")).To(Succeed(), "a missing one needs no thawing")
+	g.Expect(os.Mkdir(top, 0o700)).To(Succeed())
+	var states []int
+	nest(t, top, tooDeep, func(folder int) {
+		state, err := unix.Openat(folder, "freezer.state", unix.O_RDWR|unix.O_CREAT, 0o600)
+		g.Expect(err).NotTo(HaveOccurred())
+		states = append(states, state)
+	})
+	g.Expect(thawGroups(top, "freezer.state", "THAWED")).To(Succeed())
+	for _, state := range states {
+		text := make([]byte, 16)
+		count, err := unix.Pread(state, text, 0)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(string(text[:count])).To(Equal("THAWED"))
+		g.Expect(unix.Close(state)).To(Succeed())
+	}
+
+	// Unlike these files, those of a cgroup disappear with it.
+	top = filepath.Join(t.TempDir(), "top")
+	g.Expect(os.Mkdir(top, 0o700)).To(Succeed())
+	nest(t, top, tooDeep, func(int) {})
+	g.Expect(removeGroups(top)).To(Succeed())
+	g.Expect(top).NotTo(BeAnExistingFile())
+	g.Expect(removeGroups(top)).To(Succeed(), "a missing one")
 }
