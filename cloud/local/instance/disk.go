@@ -272,7 +272,7 @@ func isAttached(image string) (bool, error) {
 
 // emptyFolder makes a folder that is empty.
 func emptyFolder(path string) error {
-	if err := os.RemoveAll(path); err != nil {
+	if err := removeTree(path, removeEntry); err != nil {
 		return err
 	}
 	return os.Mkdir(path, publicMode)
@@ -337,7 +337,7 @@ func removeMounted(folder string) error {
 	if err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) {
 		return fmt.Errorf("unmount a part of the instance: %w", err)
 	}
-	if err := os.RemoveAll(folder); err != nil {
+	if err := removeTree(folder, removeEntry); err != nil {
 		return fmt.Errorf("remove the files: %w", err)
 	}
 	return nil

@@ -198,7 +198,7 @@ func removeGroups(top string) error {
 			if !entry.IsDir() {
 				return nil
 			}
-			return unix.Unlinkat(folder, entry.Name(), unix.AT_REMOVEDIR)
+			return removeEntry(folder, entry)
 		})
 		return !errors.Is(err, unix.EBUSY), nil
 	})

@@ -34,6 +34,15 @@ func removeTree(path string, visit visitor) error {
 	return err
 }
 
+// removeEntry is the visitor that removes everything.
+func removeEntry(folder int, entry fs.DirEntry) error {
+	flags := 0
+	if entry.IsDir() {
+		flags = unix.AT_REMOVEDIR
+	}
+	return unix.Unlinkat(folder, entry.Name(), flags)
+}
+
 // walk visits everything in a folder, and each folder after what is in it. It is for folders that an
 // instance can write to: these may be nested deeper than a path can be long, or than the daemon may
 // open files. So walk opens each folder from the previous one, follows no links, and has only one

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -91,4 +92,35 @@ func TestWalkStopsWhenAFolderIsMoved(t *testing.T) {
 		g.Expect(path).To(Equal("a/b/c/file"), "nothing else is visited")
 		return os.Rename(filepath.Join(top, "a/b/c"), filepath.Join(outside, "c"))
 	})).To(MatchError(ContainSubstring("moved")))
+}
+
+func TestRemoveTree(t *testing.T) {
+	g := NewWithT(t)
+	top, outside := makeTree(t, "a/b/c", "a/d", "file"), makeTree(t, "kept")
+	for _, link := range []string{"link", "a/b/link", "a/link"} {
+		g.Expect(os.Symlink(outside, filepath.Join(top, link))).To(Succeed())
+	}
+	for _, path := range []string{"file", "link", "a", "missing", "missing/too", ""} {
+		g.Expect(removeTree(filepath.Join(top, path), removeEntry)).To(Succeed(), path)
+		g.Expect(os.Lstat(filepath.Join(top, path))).Error().To(MatchError(fs.ErrNotExist), path)
+	}
+	g.Expect(filepath.Join(outside, "kept")).To(BeAnExistingFile())
+}
+
+// A folder that is nested deeper than the daemon may open files takes nothing from other instances.
+func TestRemovalNeedsFewDescriptors(t *testing.T) {
+	g := NewWithT(t)
+	const variable = "FOO_TEST_FEW_DESCRIPTORS"
+	if os.Getenv(variable) == "" {
+		command := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
+		command.Env = append(os.Environ(), variable+"=1")
+		output, err := command.CombinedOutput()
+		g.Expect(err).NotTo(HaveOccurred(), string(output))
+		return
+	}
+	top := t.TempDir()
+	nest(t, top, 500, func(int) {})
+	g.Expect(unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 64, Max: 64})).To(Succeed())
+	g.Expect(emptyFolder(top)).To(Succeed())
+	g.Expect(os.ReadDir(top)).To(BeEmpty())
 }
