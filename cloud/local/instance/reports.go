@@ -204,25 +204,21 @@ func readUntrusted(folder string) ([]byte, error) {
 }
 
 // openUntrusted opens a file in a folder that the instance can write to. The instance may have
-// replaced the file with a link or a pipe, so openUntrusted follows no link out of the folder and
-// does not block on a pipe.
+// replaced the file. So openUntrusted follows no link, opens no device or pipe, and does not wait for
+// a lease that the instance has on the file.
 func openUntrusted(folder, name string) (*os.File, error) {
-	root, err := os.OpenRoot(folder)
+	// This finds the file without opening it.
+	found, err := os.OpenFile(filepath.Join(folder, name), unix.O_PATH|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = root.Close() }()
-	file, err := root.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	defer func() { _ = found.Close() }()
+	info, err := found.Stat()
 	if err != nil {
 		return nil, err
 	}
-	info, err := file.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s of the instance is no regular file but %s", name, info.Mode().Type())
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s of the instance is no regular file but %s", name, info.Mode().Type())
 	}
-	if err != nil {
-		_ = file.Close()
-		return nil, err
-	}
-	return file, nil
+	return os.OpenFile(descriptorPath(int(found.Fd())), os.O_RDONLY|unix.O_NONBLOCK, 0)
 }

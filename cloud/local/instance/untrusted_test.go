@@ -175,6 +175,18 @@ func TestPipesAreNotWaitedFor(t *testing.T) {
 	}
 }
 
+// Opening a device can do something, for example rewind a tape or start a watchdog.
+func TestDevicesAreNotOpened(t *testing.T) {
+	g := NewWithT(t)
+	folder := t.TempDir()
+	path := filepath.Join(folder, contract.ReportFile)
+	// No driver has this number, so opening it fails. Everybody may create it.
+	g.Expect(unix.Mknod(path, unix.S_IFCHR|0o600, int(unix.Mkdev(0, 0)))).To(Succeed())
+	g.Expect(os.Open(path)).Error().To(HaveOccurred())
+	_, err := readUntrusted(folder)
+	g.Expect(err).To(MatchError(ContainSubstring("is no regular file")))
+}
+
 func TestHosts(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(hosts(contract.Instance{Hostname: "a", Address: "10.0.0.1"})).To(HaveSuffix("\n10.0.0.1 a\n"))
