@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/rand"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"golang.org/x/sync/errgroup"
 
@@ -133,19 +134,34 @@ func (p *pool) reserve(offered *catalog, pods []corev1.Pod) bool {
 			p.Members, changed = slices.Delete(p.Members, i, i+1), true
 		}
 	}
-	states, spread := map[string]cloud.InstanceState{}, rules.Spread{}
+	states, spread, taken := map[string]cloud.InstanceState{}, rules.Spread{}, sets.Set[string]{}
 	for i := range pods {
 		states[pods[i].Name], _ = stateOf(&pods[i])
+		taken.Insert(pods[i].Name)
 	}
 	for _, one := range p.Members {
-		spread.Add(&cloud.Instance{Zone: one.Zone, State: states[objectName(p.instanceName(one))]})
+		name := objectName(p.instanceName(one))
+		spread.Add(&cloud.Instance{Zone: one.Zone, State: states[name]})
+		taken.Insert(name)
 	}
 	for len(zones) > 0 && len(p.Members) < int(p.Size) {
 		zone := spread.Emptiest(zones)
 		spread[zone]++
-		p.Members, changed = append(p.Members, member{Suffix: rand.String(suffixLength), Zone: zone}), true
+		p.Members, changed = append(p.Members, member{Suffix: p.freeSuffix(taken), Zone: zone}), true
 	}
 	return changed
+}
+
+// freeSuffix returns a suffix whose Pod has none of the taken names, and takes its name: two members
+// with the same suffix would share a Pod.
+func (p *pool) freeSuffix(taken sets.Set[string]) string {
+	for {
+		suffix := rand.String(suffixLength)
+		if name := objectName(p.instanceName(member{Suffix: suffix})); !taken.Has(name) {
+			taken.Insert(name)
+			return suffix
+		}
+	}
 }
 
 // createMembers creates the members that have not been created, and notes the result in the pool.

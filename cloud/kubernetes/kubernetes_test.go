@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -460,6 +461,28 @@ func TestMembersOfAPool(t *testing.T) {
 	g.Expect(p.Members).To(Equal([]member{{Suffix: "lives", Zone: "a", Created: true}}), "what was not created is given up")
 	p.Size = 0
 	g.Expect(p.reserve(offered, nil)).To(BeFalse(), "what was created is deleted only by name")
+}
+
+// Two members with the same suffix would share a Pod, and the pool would always lack a machine.
+func TestMembersHaveDifferentPods(t *testing.T) {
+	g := NewWithT(t)
+	offered := &catalog{}
+	offered.Catalog.Zones = []cloud.Zone{{Name: "a"}}
+	names := func(pods []corev1.Pod) map[string]string {
+		p := &pool{poolRecord: poolRecord{PoolSpec: cloud.PoolSpec{Name: "ns.pool", Size: 10000}}}
+		g.Expect(p.reserve(offered, pods)).To(BeTrue())
+		return p.zonesOfPods()
+	}
+	first := names(nil)
+	g.Expect(first).To(HaveLen(10000))
+
+	// Pods that are being deleted belong to no member.
+	var pods []corev1.Pod
+	for name := range first {
+		pods = append(pods, corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	}
+	maps.Copy(first, names(pods))
+	g.Expect(first).To(HaveLen(20000))
 }
 
 // A member that had to wait goes where new instances go by now.
