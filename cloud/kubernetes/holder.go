@@ -141,7 +141,8 @@ func (c *Cloud) tendHolder(ctx context.Context, holder *corev1.Pod) error {
 	if err != nil {
 		return err
 	}
-	if hasReady(pods, backendLabels(spec.Selector)) || hasEnded(holder) {
+	// A holder that cannot start has an address, so connections to it would be refused.
+	if hasReady(pods, backendLabels(spec.Selector)) || hasEnded(holder) || cannotStart(holder) {
 		return c.endHolder(ctx, holder)
 	}
 	found := backends(readable(ctx, pods), spec.Selector)

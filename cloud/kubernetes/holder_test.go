@@ -170,11 +170,10 @@ func TestLoadBalancerWithoutHolder(t *testing.T) {
 			if test.after != nil {
 				g.Expect(test.after(c)).To(Succeed())
 				g.Expect(c.EnsureLoadBalancer(t.Context(), balancerOrder())).To(HaveField("Ready", true))
+				g.Expect(c.tendLoadBalancers(t.Context())).To(Succeed())
 			}
-			if test.before != nil {
-				_, err = c.pods().Get(t.Context(), serviceObject("lb"), metav1.GetOptions{})
-				g.Expect(isGone(err)).To(BeTrue())
-			}
+			_, err = c.pods().Get(t.Context(), serviceObject("lb"), metav1.GetOptions{})
+			g.Expect(isGone(err)).To(BeTrue(), "it would be a backend that refuses connections")
 			g.Eventually(func() error { return c.DeleteLoadBalancer(t.Context(), "lb") }, soon).Should(MatchError(cloud.IsNotFound, "a NotFoundError"))
 			_, err = c.pods().Get(t.Context(), serviceObject("lb"), metav1.GetOptions{})
 			g.Expect(isGone(err)).To(BeTrue(), "nothing is left")

@@ -264,7 +264,8 @@ func stateOf(pod *corev1.Pod) (cloud.InstanceState, string) {
 // problemOf returns why a Pod does not run yet, if something is wrong: no node of its zone has room
 // for it, or its image cannot be pulled. The scheduler and the kubelet keep trying.
 func problemOf(pod *corev1.Pod, zone string) *cloud.Problem {
-	if waiting := nodeStatus(pod).State.Waiting; waiting != nil && waiting.Message != "" {
+	if cannotStart(pod) {
+		waiting := nodeStatus(pod).State.Waiting
 		return &cloud.Problem{Reason: cloud.ReasonUnavailable, Message: joined(waiting.Reason, waiting.Message)}
 	}
 	for _, condition := range pod.Status.Conditions {
@@ -277,6 +278,12 @@ func problemOf(pod *corev1.Pod, zone string) *cloud.Problem {
 		return &cloud.Problem{Reason: cloud.ReasonUnavailable, Message: joined(condition.Reason, condition.Message)}
 	}
 	return nil
+}
+
+// cannotStart reports whether the kubelet has said why a Pod's container does not start.
+func cannotStart(pod *corev1.Pod) bool {
+	waiting := nodeStatus(pod).State.Waiting
+	return waiting != nil && waiting.Message != ""
 }
 
 // bootstrapOf tells the state of the bootstrap data from the Pod. The agent ends when it has failed,
