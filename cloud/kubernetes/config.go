@@ -192,19 +192,32 @@ type catalog struct {
 	images []cloud.Image
 	// placed is false if the outer cluster has no zones, so that Pods can be anywhere.
 	placed bool
-	// open has the zones with a node that takes new Pods; nil if that is unknown.
-	open map[string]bool
+	// open has the zones of the nodes of each architecture, and whether one of these nodes takes new
+	// Pods; nil if that is unknown. The architecture "" stands for all.
+	open map[string]map[string]bool
 }
 
-// choices returns the zones that a new instance may go to: of the named zones, or of all if none is
-// named, those with a node that takes new Pods. If there is no such node, it returns them all.
-func (o *catalog) choices(named []string) ([]string, error) {
+// choices returns the zones that a new instance of a type may go to: of the named zones, or of all if
+// none is named, those with a node of the type's architecture that takes new Pods. If there is no such
+// zone, it returns those with any node of the architecture, and if there is none either, all.
+func (o *catalog) choices(named []string, typeName string) ([]string, error) {
 	offered, err := o.OfferedZones(named)
-	preferred := slices.DeleteFunc(slices.Clone(offered), func(zone string) bool { return !o.open[zone] })
-	if len(preferred) == 0 {
-		return offered, err
+	var closed, open []string
+	for _, zone := range offered {
+		takesPods, exists := o.open[o.size(typeName).Architecture][zone]
+		switch {
+		case takesPods:
+			open = append(open, zone)
+		case exists:
+			closed = append(closed, zone)
+		}
 	}
-	return preferred, nil
+	for _, zones := range [][]string{open, closed} {
+		if len(zones) > 0 {
+			return zones, nil
+		}
+	}
+	return offered, err
 }
 
 func (c *Cloud) catalog(ctx context.Context) (*catalog, error) {
@@ -239,7 +252,7 @@ func (c *Cloud) addZones(ctx context.Context, found *catalog) error {
 			return fmt.Errorf("zones from Nodes, because ConfigMap %s names none: %w", ConfigName, c.translate(err))
 		}
 		found.open = openZones(nodes.Items, pods.Tolerations)
-		for _, name := range slices.Sorted(maps.Keys(found.open)) {
+		for _, name := range slices.Sorted(maps.Keys(found.open[""])) {
 			found.Catalog.Zones = append(found.Catalog.Zones, cloud.Zone{Name: name, ControlPlane: true})
 		}
 	}
@@ -252,13 +265,20 @@ func (c *Cloud) addZones(ctx context.Context, found *catalog) error {
 }
 
 // openZones returns the zones of the Nodes that can run Pods with these tolerations, and whether one of
-// their Nodes takes new Pods.
-func openZones(nodes []corev1.Node, tolerations []corev1.Toleration) map[string]bool {
-	open := map[string]bool{}
+// their Nodes takes new Pods, for each architecture and, below "", for all.
+func openZones(nodes []corev1.Node, tolerations []corev1.Toleration) map[string]map[string]bool {
+	open := map[string]map[string]bool{}
 	for i := range nodes {
 		zone, taints := nodes[i].Labels[zoneLabel], untolerated(nodes[i].Spec.Taints, tolerations)
-		if zone != "" && !slices.ContainsFunc(taints, isLasting) {
-			open[zone] = open[zone] || len(taints) == 0 && takesPods(&nodes[i])
+		if zone == "" || slices.ContainsFunc(taints, isLasting) {
+			continue
+		}
+		takes := len(taints) == 0 && takesPods(&nodes[i])
+		for _, architecture := range []string{"", nodes[i].Labels[corev1.LabelArchStable]} {
+			if open[architecture] == nil {
+				open[architecture] = map[string]bool{}
+			}
+			open[architecture][zone] = open[architecture][zone] || takes
 		}
 	}
 	return open

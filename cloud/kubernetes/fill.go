@@ -125,7 +125,7 @@ func (p *pool) reserve(offered *catalog, pods []corev1.Pod) bool {
 	if p.full() {
 		return false
 	}
-	zones, _ := offered.choices(p.Zones) // if there are none, createMembers says so
+	zones, _ := offered.choices(p.Zones, p.Template.Type) // if there are none, createMembers says so
 	before := len(p.Members)
 	p.Members = slices.DeleteFunc(p.Members, func(one member) bool { return !one.Created && !slices.Contains(zones, one.Zone) })
 	changed := len(p.Members) != before
@@ -169,7 +169,7 @@ func (c *Cloud) createMembers(ctx context.Context, p *pool, offered *catalog) er
 	backendPort, created := int32(0), make([]bool, len(p.Members))
 	if !p.full() {
 		// The catalog may have changed since the pool was ordered.
-		_, err := offered.choices(p.Zones)
+		_, err := offered.OfferedZones(p.Zones)
 		if err = cmp.Or(err, offered.Pool(p.PoolSpec, p.Zones), rules.Image("template.", p.Template, offered.images)); err != nil {
 			return c.noteFailure(ctx, p, err)
 		}

@@ -78,7 +78,7 @@ func named(pod *corev1.Pod, name string) (cloud.Instance, error) {
 
 // emptiestZone returns the zone for an instance that may be in several.
 func (c *Cloud) emptiestZone(ctx context.Context, offered *catalog, spec cloud.InstanceSpec) (string, error) {
-	zones, err := offered.choices(spec.Zones)
+	zones, err := offered.choices(spec.Zones, spec.Type)
 	if err != nil {
 		return "", err
 	}

@@ -329,26 +329,36 @@ func TestZonesWithoutNodes(t *testing.T) {
 		node.Spec.Taints = []corev1.Taint{{Key: key, Effect: effect}}
 		return node
 	}
-	offered := &catalog{open: openZones([]corev1.Node{
+	arm := func(zone string, cordoned bool) corev1.Node {
+		node := node(zone, cordoned, corev1.ConditionTrue)
+		node.Labels[corev1.LabelArchStable] = "arm64"
+		return node
+	}
+	types := []InstanceType{{Name: "any"}, {Name: "arm", Architecture: "arm64"}, {Name: "z", Architecture: "s390x"}}
+	offered := &catalog{Config: &Config{InstanceTypes: types}, open: openZones([]corev1.Node{
 		node("a", false, corev1.ConditionUnknown), node("b", false, corev1.ConditionFalse), node("b", false, corev1.ConditionTrue), node("c", true, corev1.ConditionTrue),
 		node("", false, corev1.ConditionTrue), tainted("d", "mine", corev1.TaintEffectNoSchedule), tainted("e", "others", corev1.TaintEffectNoSchedule),
 		tainted("f", "others", corev1.TaintEffectNoExecute), tainted("g", "others", corev1.TaintEffectPreferNoSchedule),
 		tainted("h", corev1.TaintNodeDiskPressure, corev1.TaintEffectNoSchedule), tainted("i", "node.cloudprovider.kubernetes.io/uninitialized", corev1.TaintEffectNoSchedule),
-		tainted("b", "others", corev1.TaintEffectNoSchedule),
+		tainted("b", "others", corev1.TaintEffectNoSchedule), arm("a", false), arm("b", true), arm("c", true),
 		tainted("j", "ToBeDeletedByClusterAutoscaler", corev1.TaintEffectNoSchedule), tainted("k", "node.cilium.io/agent-not-ready", corev1.TaintEffectNoExecute),
 		tainted("l", "node.cluster.x-k8s.io/uninitialized", corev1.TaintEffectNoSchedule), tainted("m", "karpenter.sh/disrupted", corev1.TaintEffectNoSchedule),
 	}, []corev1.Toleration{{Key: "mine", Operator: corev1.TolerationOpExists}})}
-	g.Expect(offered.open).To(Equal(map[string]bool{"a": false, "b": true, "c": false, "d": true, "g": true, "h": false, "i": false, "j": false, "k": false, "l": false, "m": false}))
-	for zone := range offered.open {
+	g.Expect(offered.open[""]).To(Equal(map[string]bool{"a": true, "b": true, "c": false, "d": true, "g": true, "h": false, "i": false, "j": false, "k": false, "l": false, "m": false}))
+	for zone := range offered.open[""] {
 		offered.Catalog.Zones = append(offered.Catalog.Zones, cloud.Zone{Name: zone})
 	}
-	g.Expect(offered.choices(nil)).To(Equal([]string{"b", "d", "g"}))
-	g.Expect(offered.choices([]string{"a", "b", "c", "lost"})).To(Equal([]string{"b"}))
-	g.Expect(offered.choices([]string{"a", "c", "lost"})).To(Equal([]string{"a", "c"}), "it must wait in one of them")
-	_, err := offered.choices([]string{"e", "f"})
+	g.Expect(offered.choices(nil, "any")).To(Equal([]string{"a", "b", "d", "g"}))
+	g.Expect(offered.choices([]string{"h", "b", "c", "lost"}, "any")).To(Equal([]string{"b"}))
+	g.Expect(offered.choices([]string{"h", "c", "lost"}, "any")).To(Equal([]string{"h", "c"}), "it must wait in one of them")
+	_, err := offered.choices([]string{"e", "f"}, "any")
 	g.Expect(err).To(MatchError(`zones "e": unknown zone, allowed: a, b, c, d, g, h, i, j, k, l, m`))
-	unknown := &catalog{Catalog: offered.Catalog}
-	g.Expect(unknown.choices([]string{"a", "c"})).To(Equal([]string{"a", "c"}), "the ConfigMap names zones, and Nodes are unknown")
+
+	g.Expect(offered.choices(nil, "arm")).To(Equal([]string{"a"}), "b has an open node of another architecture")
+	g.Expect(offered.choices([]string{"b", "c", "d"}, "arm")).To(Equal([]string{"b", "c"}), "it must wait in one of them")
+	g.Expect(offered.choices([]string{"b", "d"}, "z")).To(Equal([]string{"b", "d"}), "no node has its architecture")
+	unknown := &catalog{Config: offered.Config, Catalog: offered.Catalog}
+	g.Expect(unknown.choices([]string{"a", "c"}, "any")).To(Equal([]string{"a", "c"}), "the ConfigMap names zones, and Nodes are unknown")
 }
 
 func TestConfigThatIsWrong(t *testing.T) {
@@ -443,7 +453,7 @@ func TestMembersOfAPool(t *testing.T) {
 	}
 	leaving := pod("going")
 	leaving.DeletionTimestamp = ptr.To(metav1.Now())
-	offered := &catalog{}
+	offered := &catalog{Config: &Config{}}
 	offered.Catalog.Zones = []cloud.Zone{{Name: "a"}, {Name: "b"}}
 	p := &pool{poolRecord: poolRecord{PoolSpec: cloud.PoolSpec{Name: "ns.pool", Size: 4}, Members: []member{
 		{Suffix: "lives", Zone: "a", Created: true}, {Suffix: "fresh", Zone: "b"}, {Suffix: "going", Zone: "a", Created: true}, {Suffix: "taken", Zone: "b", Created: true},
@@ -466,7 +476,7 @@ func TestMembersOfAPool(t *testing.T) {
 // Two members with the same suffix would share a Pod, and the pool would always lack a machine.
 func TestMembersHaveDifferentPods(t *testing.T) {
 	g := NewWithT(t)
-	offered := &catalog{}
+	offered := &catalog{Config: &Config{}}
 	offered.Catalog.Zones = []cloud.Zone{{Name: "a"}}
 	names := func(pods []corev1.Pod) map[string]string {
 		p := &pool{poolRecord: poolRecord{PoolSpec: cloud.PoolSpec{Name: "ns.pool", Size: 10000}}}
@@ -488,7 +498,7 @@ func TestMembersHaveDifferentPods(t *testing.T) {
 // A member that had to wait goes where new instances go by now.
 func TestMembersOfAPoolThatWait(t *testing.T) {
 	g := NewWithT(t)
-	offered := &catalog{open: map[string]bool{"a": true, "b": false}}
+	offered := &catalog{Config: &Config{}, open: map[string]map[string]bool{"": {"a": true, "b": false}}}
 	offered.Catalog.Zones = []cloud.Zone{{Name: "a"}, {Name: "b"}}
 	p := &pool{poolRecord: poolRecord{PoolSpec: cloud.PoolSpec{Name: "ns.pool", Size: 4, Zones: []string{"a", "b", "lost"}}, Members: []member{
 		{Suffix: "lives", Zone: "b", Created: true}, {Suffix: "waits", Zone: "a"}, {Suffix: "closed", Zone: "b"}, {Suffix: "lost", Zone: "lost"},
@@ -506,7 +516,7 @@ func TestMembersOfAPoolThatWait(t *testing.T) {
 // An instance that has stopped leaves room in its zone.
 func TestZoneOfAMemberThatStopped(t *testing.T) {
 	g := NewWithT(t)
-	offered := &catalog{}
+	offered := &catalog{Config: &Config{}}
 	offered.Catalog.Zones = []cloud.Zone{{Name: "a"}, {Name: "b"}}
 	p := &pool{poolRecord: poolRecord{PoolSpec: cloud.PoolSpec{Name: "ns.pool", Size: 3}, Members: []member{
 		{Suffix: "stopped", Zone: "a", Created: true}, {Suffix: "lives", Zone: "b", Created: true},

@@ -7,11 +7,13 @@ package kubernetes
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 )
@@ -95,4 +97,35 @@ func TestZoneThatIsLost(t *testing.T) {
 	addNode(t, outerNode("zone-back"))
 	g.Eventually(func() (cloud.Pool, error) { return c.GetPool(t.Context(), only.Name) }, soon).Should(
 		And(HaveField("Instances", BeEquivalentTo(2)), HaveField("Problem", BeNil())))
+}
+
+// A machine goes to a zone with a node of its architecture. Elsewhere, its Pod would wait forever.
+func TestZonesOfArchitectures(t *testing.T) {
+	g := NewWithT(t)
+	for zone, architecture := range map[string]string{"zone-1": "amd64", "zone-2": "arm64"} {
+		node := outerNode(zone)
+		node.Labels["test.example/architectures"], node.Labels[corev1.LabelArchStable] = "all", architecture
+		addNode(t, node)
+		// The API server marks a new Node as not ready.
+		_, err := outer.client.CoreV1().Nodes().Patch(t.Context(), zone, types.MergePatchType, []byte(`{"spec": {"taints": null}}`), metav1.PatchOptions{})
+		g.Expect(err).NotTo(HaveOccurred())
+	}
+	c := managed(t, tenantOf(t, strings.Replace(offer, "images:", `
+- {name: arm, cpus: 2, memory: 4Gi, architecture: arm64}
+images:`, 1)+`
+pods: {nodeSelector: {test.example/architectures: all}}
+`))
+	spec := poolOrder(2)
+	spec.Template.Type, spec.Zones = "arm", []string{"zone-1", "zone-2"}
+	_, err := c.EnsurePool(t.Context(), spec, "")
+	g.Expect(err).NotTo(HaveOccurred())
+	inZone := func(zone string) OmegaMatcher { return HaveField("Zone", zone) }
+	g.Eventually(func() ([]cloud.Instance, error) {
+		return c.ListInstances(t.Context(), cloud.InstanceFilter{Pool: spec.Name})
+	}, soon).Should(HaveLen(2))
+	g.Expect(c.ListInstances(t.Context(), cloud.InstanceFilter{Pool: spec.Name})).To(HaveEach(inZone("zone-2")))
+	one := orderOf("one")
+	one.Type = "arm"
+	g.Expect(c.EnsureInstance(t.Context(), one)).To(inZone("zone-2"))
+	g.Expect(c.EnsureInstance(t.Context(), orderOf("two"))).To(inZone("zone-1"), "its type has any architecture")
 }
