@@ -72,6 +72,8 @@ cp -R "$plugins.content.v1.content/blobs" "$store/template/io.containerd.content
 mv "$plugins.snapshotter.v1.overlayfs/snapshots" "$store/snapshots"
 rm -rf "$store"/snapshots/*/work
 
+# Only these versions are offered with this operating system.
+printf '%s\n' "$@" > "$store/versions"
 # The same files give the same ID, which tells an instance whether it already has these images.
 id=$(tar -C "$system" --sort=name --mtime=@0 --numeric-owner -cf - . | sha256sum | head -c 16)
 echo "$id" > "$store/id"

@@ -94,6 +94,7 @@ func built(t *testing.T) Config {
 		g.Expect(os.MkdirAll(filepath.Dir(file), 0o700)).To(Succeed())
 		g.Expect(os.WriteFile(file, []byte("#!/bin/sh\n"), 0o700)).To(Succeed())
 	}
+	storeImages(t, config, config.KubernetesVersion)
 	return config
 }
 

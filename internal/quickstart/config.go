@@ -17,6 +17,8 @@ import (
 	"github.com/blang/semver/v4"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/yaml"
+
+	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
 
 // Config holds the user's choices.
@@ -276,16 +278,19 @@ func (c Config) kubernetes(name string) string {
 func (c Config) program(name string) string  { return filepath.Join(c.BinDir, name) }
 func (c Config) manifest(path string) string { return filepath.Join(c.BinDir, "manifests", path) }
 
-// builtVersions returns the Kubernetes versions that have node binaries, oldest first.
+// builtVersions returns the Kubernetes versions that instances can have, oldest first: those with node
+// binaries, and with container images in the operating system. An upgrade leaves the binaries of versions
+// that the new release lacks.
 func (c Config) builtVersions() []string {
-	entries, err := os.ReadDir(c.imagesDir())
-	if err != nil {
+	entries, unreadable := os.ReadDir(c.imagesDir())
+	stored, err := os.ReadFile(filepath.Join(c.systemDir(), contract.StoreVersions))
+	if errors.Join(unreadable, err) != nil {
 		return nil // nothing has been built
 	}
 	var versions []semver.Version
 	for _, entry := range entries {
 		version, err := semver.Parse(strings.TrimPrefix(entry.Name(), "v"))
-		if err != nil {
+		if err != nil || !slices.Contains(strings.Fields(string(stored)), entry.Name()) {
 			continue
 		}
 		if info, err := os.Stat(filepath.Join(c.imagesDir(), entry.Name(), "kubernetes")); err == nil && info.Mode().IsRegular() {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -40,18 +41,17 @@ func notRoot() error {
 
 // checkVersion checks whether an instance can run the Kubernetes version.
 func (c Config) checkVersion(wrong *problems) {
-	if _, err := os.Stat(c.kubernetes("kubernetes")); err != nil {
-		built := strings.Join(c.builtVersions(), ", ")
-		if built == "" {
-			built = "none"
-		}
-		if c.installed() {
-			wrong.add("--kubernetes-version %s: this release of Foo has only %s; choose that, or install a release with it", c.KubernetesVersion, built)
-			return
-		}
-		wrong.add("--kubernetes-version %s: its node binary has not been built (built: %s); build it with: make node KUBERNETES_VERSION=%s",
-			c.KubernetesVersion, built, c.KubernetesVersion)
+	versions := c.builtVersions()
+	if slices.Contains(versions, c.KubernetesVersion) {
+		return
 	}
+	built := cmp.Or(strings.Join(versions, ", "), "none")
+	if c.installed() {
+		wrong.add("--kubernetes-version %s: this release of Foo has only %s; choose that, or install a release with it", c.KubernetesVersion, built)
+		return
+	}
+	wrong.add("--kubernetes-version %s: its node binary has not been built (built: %s); build it with: make node KUBERNETES_VERSION=%s",
+		c.KubernetesVersion, built, c.KubernetesVersion)
 }
 
 func (c Config) checkPrograms(wrong *problems) {

@@ -26,6 +26,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cli"
 	"github.com/capfoo/cluster-api-provider-foo/internal/quickstart/progress"
 	"github.com/capfoo/cluster-api-provider-foo/internal/supervisor"
+	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
 
 func validConfig(stateDir string) Config {
@@ -97,6 +98,14 @@ func TestValidate(t *testing.T) {
 	})
 }
 
+// storeImages makes an operating system that has the container images of these Kubernetes versions.
+func storeImages(t *testing.T, config Config, versions string) {
+	t.Helper()
+	g, file := NewWithT(t), filepath.Join(config.systemDir(), contract.StoreVersions)
+	g.Expect(os.MkdirAll(filepath.Dir(file), 0o700)).To(Succeed())
+	g.Expect(os.WriteFile(file, []byte(versions), 0o600)).To(Succeed())
+}
+
 func TestUnknownVersionNamesThoseBuilt(t *testing.T) {
 	g := NewWithT(t)
 	config := validConfig(t.TempDir())
@@ -108,8 +117,12 @@ func TestUnknownVersionNamesThoseBuilt(t *testing.T) {
 			g.Expect(os.WriteFile(filepath.Join(dir, "kubernetes"), nil, 0o700)).To(Succeed())
 		}
 	}
+	storeImages(t, config, "v1.36.3 v1.9.11 v1.34.0 v1.35.4")
 	g.Expect(config.builtVersions()).To(Equal([]string{"v1.9.11", "v1.35.4", "v1.36.3"}))
 	var wrong problems
+	// An earlier release has left it. The operating system of this one does not have its container images.
+	g.Expect(os.MkdirAll(filepath.Join(config.BinDir, "kubernetes", "v1.30.0"), 0o700)).To(Succeed())
+	g.Expect(os.WriteFile(filepath.Join(config.BinDir, "kubernetes", "v1.30.0", "kubernetes"), nil, 0o700)).To(Succeed())
 	config.KubernetesVersion, config.Management = "v1.30.0", true
 	config.checkPrograms(&wrong)
 	g.Expect(wrong).To(ContainElement(And(
@@ -328,6 +341,7 @@ func TestResumedRunRemembersItsCluster(t *testing.T) {
 	before.KubernetesVersion, before.ControlPlaneMachineCount, before.WorkerMachineCount = "v1.35.4", 3, 0
 	g.Expect(os.MkdirAll(filepath.Dir(before.kubernetes("kubernetes")), 0o700)).To(Succeed())
 	g.Expect(os.WriteFile(before.kubernetes("kubernetes"), nil, 0o700)).To(Succeed())
+	storeImages(t, before, "v1.35.4 v1.36.3")
 	state, err := openState(before)
 	g.Expect(err).NotTo(HaveOccurred())
 	state.close()
@@ -341,8 +355,8 @@ func TestResumedRunRemembersItsCluster(t *testing.T) {
 	all := resume("kubernetes-version", "control-plane-machine-count", "worker-machine-count")
 	g.Expect(all).To(And(HaveField("KubernetesVersion", "v1.36.3"), HaveField("ControlPlaneMachineCount", 1), HaveField("WorkerMachineCount", 3)))
 
-	g.Expect(os.RemoveAll(before.kubernetes(""))).To(Succeed())
-	g.Expect(resume().KubernetesVersion).To(Equal("v1.36.3"), "an upgrade has removed it")
+	storeImages(t, before, "v1.36.3")
+	g.Expect(resume().KubernetesVersion).To(Equal("v1.36.3"), "the release lacks it after an upgrade")
 	g.Expect(os.WriteFile(filepath.Join(before.StateDir, marker), []byte(`{"bridge": "foo0"}`), 0o600)).To(Succeed())
 	g.Expect(resume().ControlPlaneMachineCount).To(Equal(1), "an older version did not note it")
 }

@@ -17,6 +17,9 @@ const (
 	RuntimeDir = "/opt/foo/runtime/bin"
 	// StoreDir holds the unpacked container images.
 	StoreDir = "/opt/foo/store"
+	// StoreVersions lists the Kubernetes versions that have all their container images there, in a line
+	// each.
+	StoreVersions = StoreDir + "/versions"
 	// RunDir holds the files that differ between instances.
 	RunDir = "/run/foo"
 )

@@ -85,18 +85,25 @@ func writePID(file *os.File) error {
 	return err
 }
 
-// images returns the images in the images folder, oldest version first and then by name.
-func images(folder string) ([]cloud.Image, error) {
-	entries, err := os.ReadDir(folder)
+// images returns the images of new instances, oldest version first and then by name: those in the images
+// folder whose container images are in the operating system. An upgrade leaves images of versions that the
+// new operating system lacks, and adds some that the one of a running daemon lacks.
+func (o Options) images() ([]cloud.Image, error) {
+	entries, err := os.ReadDir(o.ImagesDir)
 	if err != nil {
 		return nil, fmt.Errorf("read the images: %w", err)
 	}
+	stored, err := os.ReadFile(filepath.Join(o.SystemDir, contract.StoreVersions))
+	if err != nil {
+		return nil, fmt.Errorf("--system-dir: %w; name the folder system of a release, or what `make node` builds", err)
+	}
+	versions := strings.Fields(string(stored))
 	var list []cloud.Image
 	for _, entry := range entries {
-		info, err := os.Stat(filepath.Join(folder, entry.Name(), nodeProgram))
+		info, err := os.Stat(filepath.Join(o.ImagesDir, entry.Name(), nodeProgram))
 		image := instance.ImageOf(entry.Name())
 		named := entry.Name() == image.KubernetesVersion || len(validation.IsDNS1123Label(image.Name)) == 0
-		if err == nil && info.Mode().IsRegular() && info.Mode()&0o100 != 0 && semver.IsValid(image.KubernetesVersion) && named {
+		if err == nil && info.Mode().IsRegular() && info.Mode()&0o100 != 0 && slices.Contains(versions, image.KubernetesVersion) && named {
 			list = append(list, image)
 		}
 	}

@@ -17,25 +17,35 @@ import (
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/config"
+	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
 
 func TestImages(t *testing.T) {
 	g := NewWithT(t)
-	folder := t.TempDir()
+	folder, system := t.TempDir(), t.TempDir()
 	for name, mode := range map[string]os.FileMode{
-		"v1.36.3": 0o755, "v1.9.0": 0o755, "v1.36.3-rc.1": 0o755, "v1.35.0": 0o644, "odd": 0o755,
+		"v1.34.0": 0o755, "gpu@v1.34.0": 0o755, "v1.36.3": 0o755, "v1.9.0": 0o755, "v1.36.3-rc.1": 0o755, "v1.35.0": 0o644, "odd": 0o755,
 		"gpu@v1.36.3": 0o755, "@v1.36.3": 0o755, "Not_A_Name@v1.36.3": 0o755, "gpu@odd": 0o755,
 	} {
 		g.Expect(os.Mkdir(filepath.Join(folder, name), 0o755)).To(Succeed())
 		g.Expect(os.WriteFile(filepath.Join(folder, name, nodeProgram), nil, mode)).To(Succeed())
 	}
 	g.Expect(os.Mkdir(filepath.Join(folder, "v1.37.0"), 0o755)).To(Succeed())
-	g.Expect(images(folder)).To(Equal([]cloud.Image{
+	o := Options{ImagesDir: folder, SystemDir: system}
+	_, err := o.images()
+	g.Expect(err).To(MatchError(os.ErrNotExist), "the folder is no operating system of nodes")
+	versions := filepath.Join(system, contract.StoreVersions)
+	g.Expect(os.MkdirAll(filepath.Dir(versions), 0o755)).To(Succeed())
+	g.Expect(os.WriteFile(versions, []byte("v1.9.0\nv1.35.0\nv1.36.3\nv1.36.3-rc.1\nv1.37.0\n"), 0o644)).To(Succeed())
+	g.Expect(o.images()).To(Equal([]cloud.Image{
 		{KubernetesVersion: "v1.9.0"}, {KubernetesVersion: "v1.36.3-rc.1"}, {KubernetesVersion: "v1.36.3"},
 		{Name: "gpu", KubernetesVersion: "v1.36.3"},
 	}), "oldest first, and only what can run")
-	_, err := images(filepath.Join(folder, "none"))
-	g.Expect(err).To(HaveOccurred())
+	g.Expect(o.requireImages()).To(Succeed())
+	g.Expect(os.WriteFile(versions, []byte("v1.38.0\n"), 0o644)).To(Succeed())
+	g.Expect(o.requireImages()).To(MatchError(ContainSubstring("holds no Kubernetes version with container images in --system-dir " + system)))
+	o.ImagesDir = filepath.Join(folder, "none")
+	g.Expect(o.requireImages()).To(MatchError(os.ErrNotExist))
 }
 
 func TestInstalledAgentIsKept(t *testing.T) {

@@ -151,7 +151,7 @@ func (c *checked) checkNode() error {
 		}
 		*part.path = path
 	}
-	return requireImages(c.ImagesDir)
+	return c.requireImages()
 }
 
 // DefaultEndpoint returns where the daemon of a state folder listens by default.

@@ -19,7 +19,6 @@ import (
 	"golang.org/x/sys/unix"
 	"k8s.io/klog/v2"
 
-	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/config"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/engine"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/inotify"
@@ -150,15 +149,13 @@ func (c *checked) noDisks(ctx context.Context) string {
 	return err.Error()
 }
 
-func requireImages(folder string) error {
-	list, err := images(folder)
-	if err != nil {
-		return err
+func (o Options) requireImages() error {
+	list, err := o.images()
+	if err == nil && len(list) == 0 {
+		err = fmt.Errorf("--images-dir %s holds no Kubernetes version with container images in --system-dir %s; name the folders kubernetes and system of a release, or what `make node` builds",
+			o.ImagesDir, o.SystemDir)
 	}
-	if len(list) == 0 {
-		return fmt.Errorf("--images-dir %s holds no Kubernetes version; name the folder kubernetes of a release, or what `make node` builds", folder)
-	}
-	return nil
+	return err
 }
 
 func (c *checked) serve(ctx context.Context, settings *config.Config, noDisks string, state *store.Store, endpoints []endpoint) error {
@@ -192,7 +189,7 @@ func (c *checked) serve(ctx context.Context, settings *config.Config, noDisks st
 		Store: state, Machines: machines, Balancers: loadbalancer.NewDriver(c.StateDir, bridge), Network: c.network,
 		Zones: settings.CloudZones(), InstanceTypes: settings.CloudInstanceTypes(), NoDisks: noDisks, Limits: settings.Limits(),
 		Boots:  c.ConcurrentBoots,
-		Images: func() ([]cloud.Image, error) { return images(c.ImagesDir) },
+		Images: c.images,
 	})
 	handler, err := c.handler(settings, cloudEngine)
 	if err != nil {
