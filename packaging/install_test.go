@@ -650,8 +650,20 @@ func TestUninstallWhileInUse(t *testing.T) {
 	g.Expect(said).To(ContainSubstring("instances of a cloud use"), "the instance has a user namespace")
 	g.Expect(code).To(Equal(2))
 
+	// The service leaves its load balancers when it ends, and so does foo.
 	remove(t, filepath.Join(m.root, "proc/7"))
-	g.Expect(os.Mkdir(filepath.Join(m.root, "proc/12"), 0o700)).To(Succeed())
+	m.file(t, "proc/13/cmdline", "foocloud\x00serve-load-balancer\x00/var/lib/foocloud/load-balancers/lb-1\x00")
+	for _, exe := range []string{"lib/foo/foocloud", "lib/foo/foocloud (deleted)"} {
+		g.Expect(os.Symlink(filepath.Join(prefix, exe), filepath.Join(m.root, "proc/13/exe"))).To(Succeed())
+		said, code = m.install(t, "--uninstall", "--prefix", prefix)
+		g.Expect(said).To(Equal("install.sh: load balancers of a cloud use " + prefix + "/lib/foo: delete those of foo with: foo delete cluster NAME, or: " +
+			"foo quickstart delete --state-dir=/var/lib/foo; for the service, delete its clusters, and run: systemctl stop foocloud && foocloud destroy\n"))
+		g.Expect(code).To(Equal(2))
+		remove(t, filepath.Join(m.root, "proc/13/exe"))
+	}
+	g.Expect(os.Symlink("/opt/foo/lib/foo/foocloud", filepath.Join(m.root, "proc/13/exe"))).To(Succeed(), "one of another installation")
+
+	m.file(t, "proc/12/cmdline", "foocloud\x00serve\x00")
 	g.Expect(os.Symlink(filepath.Join(prefix, "lib/foo/foocloud"), filepath.Join(m.root, "proc/12/exe"))).To(Succeed())
 	said, code = m.install(t, "--uninstall", "--prefix", prefix)
 	g.Expect(said).To(ContainSubstring("programs of " + prefix + "/lib/foo are running: end them; a management cluster ends with: foo stop; the service ends with: systemctl disable --now foocloud\n"))

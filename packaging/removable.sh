@@ -30,9 +30,15 @@ stranded() {
 	return 1
 }
 
+remedy="delete those of foo with: foo delete cluster NAME, or: foo quickstart delete --state-dir=/var/lib/foo; for the service, delete its clusters, and run: systemctl stop foocloud && foocloud destroy"
 # Each instance has its own mounts, whose layers have other names if it has a user namespace.
-! grep -qsF -e "$real/systems/" -e /layers/0: "$root"/proc/[0-9]*/mounts ||
-	refuse "instances of a cloud use $lib: delete those of foo with: foo delete cluster NAME, or: foo quickstart delete --state-dir=/var/lib/foo; for the service, delete its clusters, and run: systemctl stop foocloud && foocloud destroy"
+! grep -qsF -e "$real/systems/" -e /layers/0: "$root"/proc/[0-9]*/mounts || refuse "instances of a cloud use $lib: $remedy"
+# Load balancers outlive the cloud and its instances.
+for process in "$root"/proc/[0-9]*; do
+	case $(readlink "$process/exe") in
+	"$real"/*) ! grep -qszx serve-load-balancer "$process/cmdline" || refuse "load balancers of a cloud use $lib: $remedy" ;;
+	esac
+done
 [ -z "$(find "$root"/proc/[0-9]*/exe ! -path "$root/proc/${1:-0}/exe" -lname "$real/*" 2>/dev/null)" ] ||
 	refuse "programs of $lib are running: end them; a management cluster ends with: foo stop; the service ends with: systemctl disable --now foocloud"
 for state in /var/lib/foo /var/lib/foo-quickstart /var/lib/foocloud; do
