@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+	"golang.org/x/sys/unix"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/config"
@@ -68,6 +69,23 @@ func TestInstalledAgentIsKept(t *testing.T) {
 	g.Expect(os.Truncate(filepath.Join(second, "opt/foo/bin/foonode"), 0)).To(Succeed())
 	g.Expect(installAgent(state, agent)).To(Equal(second))
 	g.Expect(os.ReadFile(filepath.Join(second, "opt/foo/bin/foonode"))).To(Equal([]byte("two")), "what a power failure cut off is written again")
+}
+
+// A hardened root has a umask that would keep other users out of what instances are made of.
+func TestUmaskOfTheCaller(t *testing.T) {
+	g := NewWithT(t)
+	before := unix.Umask(0o077)
+	t.Cleanup(func() { unix.Umask(before) })
+	g.Expect(Serve(t.Context(), Options{})).NotTo(Succeed(), "there is no network")
+	state, agent := t.TempDir(), filepath.Join(t.TempDir(), "agent")
+	g.Expect(os.WriteFile(agent, nil, 0o600)).To(Succeed())
+	installed, err := installAgent(state, agent)
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, path := range []string{"", "opt/foo/bin", "opt/foo/bin/foonode"} {
+		info, err := os.Stat(filepath.Join(installed, path))
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(info.Mode().Perm()).To(Equal(programMode), path)
+	}
 }
 
 func TestToken(t *testing.T) {

@@ -47,6 +47,8 @@ const (
 // Serve runs the cloud until ctx ends. Instances and load balancers keep running; the next Serve of
 // the same state folder finds them again.
 func Serve(ctx context.Context, options Options) error {
+	// Users other than root must get into the folders of instances. What is secret has a mode that says so.
+	unix.Umask(0o022)
 	c, settings, err := options.prepare()
 	if err != nil {
 		return refuse(err)

@@ -79,6 +79,18 @@ test ! -e `+d.state+`; test ! -e `+programs.folder+`
 		Expect(log).To(ContainSubstring(`"providerID":"` + made.ProviderID + `"`))
 	})
 
+	It("lets users other than root in, whatever the umask of who starts the cloud", func(ctx SpecContext) {
+		d := prepare()
+		DeferCleanup(syscall.Umask, syscall.Umask(0o077))
+		d.start()
+		made := d.boot(ctx, "one", `
+setpriv --reuid=65534 --regid=65534 --clear-groups sh -ec 'cat /etc/hosts; ls / /etc /opt/foo/bin /opt/foo/kubernetes >/dev/null; ! cat /run/foo/user-data'
+`)
+		log := d.log(made.ID, scriptEnded)
+		Expect(made.Bootstrap).To(Equal(cloud.Bootstrap{State: cloud.BootstrapSucceeded}), log)
+		Expect(log).To(ContainSubstring(made.Address + " one\n"))
+	})
+
 	It("cannot change the host's files", func(ctx SpecContext) {
 		before := fingerprint("/etc", "/usr/bin", "/usr/share/doc")
 		d := newDaemon()
