@@ -142,8 +142,7 @@ func (r *reconciler) propagate(ctx context.Context, a application) error {
 }
 
 // createFooMachine is the only place where the controller creates a FooMachine. The FooMachine has
-// its finalizer from the start, so it is never removed before its instance. The owner reference is
-// not a controller reference: Cluster API makes the Machine the controller.
+// its finalizer from the start, so it is never removed before its instance.
 func (r *reconciler) createFooMachine(ctx context.Context, s *scope, instance cloud.Instance) error {
 	labels := s.poolLabels()
 	if filter, ok := s.pool.Labels[clusterv1.WatchLabel]; ok {
@@ -151,13 +150,11 @@ func (r *reconciler) createFooMachine(ctx context.Context, s *scope, instance cl
 	}
 	fooMachine := &infrav1.FooMachine{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace:  s.pool.Namespace,
-			Name:       instance.Hostname,
-			Labels:     labels,
-			Finalizers: []string{infrav1.FooMachineFinalizer},
-			OwnerReferences: []metav1.OwnerReference{{
-				APIVersion: infrav1.GroupVersion.String(), Kind: poolKind, Name: s.pool.Name, UID: s.pool.UID,
-			}},
+			Namespace:       s.pool.Namespace,
+			Name:            instance.Hostname,
+			Labels:          labels,
+			Finalizers:      []string{infrav1.FooMachineFinalizer},
+			OwnerReferences: []metav1.OwnerReference{s.reference()},
 		},
 		Spec: infrav1.FooMachineSpec{
 			ProviderID: instance.ProviderID, InstanceType: instance.Type, Image: instance.Image,

@@ -248,13 +248,13 @@ func deletingCondition(s *scope) metav1.Condition {
 	}
 	var left []string
 	for _, m := range s.members {
-		if m.fooMachine != nil {
+		if len(m.objects()) > 0 {
 			left = append(left, m.name)
 		}
 	}
 	if len(left) == 0 {
 		return condition(kind, metav1.ConditionTrue, infrav1.DeletingReason, "waiting for the pool to be deleted")
 	}
-	message := fmt.Sprintf("waiting for %d FooMachines to be deleted", len(left)) + named(left)
+	message := fmt.Sprintf("waiting for %d Machines or FooMachines to be deleted", len(left)) + named(left)
 	return condition(kind, metav1.ConditionTrue, infrav1.DeletingReason, message)
 }

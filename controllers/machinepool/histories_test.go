@@ -165,6 +165,22 @@ func (a *apiServer) Patch(_ context.Context, object client.Object, _ client.Patc
 	})
 }
 
+// Apply applies owner references.
+func (a *apiServer) Apply(_ context.Context, object runtime.ApplyConfiguration, _ ...client.ApplyOption) error {
+	return a.write(func() error {
+		applied, ok := object.(metav1.Object)
+		if !ok {
+			return fmt.Errorf("unexpected Apply of %T", object)
+		}
+		found := a.fooMachines[applied.GetName()]
+		if found == nil || found.UID != applied.GetUID() {
+			return apierrors.NewNotFound(schema.GroupResource{}, applied.GetName())
+		}
+		found.OwnerReferences = applied.GetOwnerReferences()
+		return nil
+	})
+}
+
 // snapshot returns the current content of the API server as a cache.
 func (a *apiServer) snapshot() *apiServer {
 	cache := &apiServer{Client: a, pool: a.pool.DeepCopy(), machines: map[string]*clusterv1.Machine{}, fooMachines: map[string]*infrav1.FooMachine{}}
@@ -355,7 +371,7 @@ func (h *history) event() {
 	name := names[h.random.IntN(len(names))]
 	host := name[len("ns."):]
 	machine := h.api.machines[host]
-	kind := h.random.IntN(16)
+	kind := h.random.IntN(17)
 	h.log = append(h.log, fmt.Sprintf("event %d of %s", kind, host))
 	switch {
 	case kind == 0:
@@ -384,6 +400,8 @@ func (h *history) event() {
 		h.cloud.SetMode(fake.Instant)
 	case kind == 11 && h.api.fooMachines[host] != nil:
 		h.api.fooMachines[host].DeletionTimestamp = ptr.To(metav1.NewTime(h.api.now))
+	case kind == 12 && h.api.fooMachines[host] != nil:
+		h.api.fooMachines[host].OwnerReferences = nil // as a restored backup may
 	default:
 		h.heal(name)
 	}

@@ -106,17 +106,15 @@ func rememberedReplicas(s *scope, d disruption) *int32 {
 	return nil
 }
 
-// decideDeletion deletes the members that have a FooMachine, each in the order that Cluster API
-// wants, and then the pool with the instances that have none. Until the end, Machines get changes of
-// their MachinePool: whoever waits for them may shorten the time that their Nodes have to drain.
+// decideDeletion deletes the members that have a FooMachine or a Machine, each in the order that
+// Cluster API wants, and then the pool with the instances that have neither. Until the end, Machines
+// get changes of their MachinePool: whoever waits for them may shorten the time that their Nodes have
+// to drain.
 func decideDeletion(s *scope) plan {
-	p := plan{memory: s.memory}
-	if s.machinePool != nil {
-		p.propagate = propagation(s)
-	}
+	p := plan{memory: s.memory, propagate: propagation(s)}
 	left := false
 	for _, m := range s.members {
-		if m.fooMachine == nil {
+		if len(m.objects()) == 0 {
 			continue
 		}
 		left = true

@@ -10,6 +10,7 @@ import (
 
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
@@ -165,6 +166,7 @@ func TestTheRevisionOfAnEarlierVersionStays(t *testing.T) {
 func TestDecide(t *testing.T) {
 	noFooMachine := with(working("c", "z1", 0), func(m *member) { m.fooMachine = nil })
 	noMachine := with(working("c", "z1", 0), func(m *member) { m.machine = nil })
+	neither := with(noMachine, func(m *member) { m.fooMachine = nil })
 	for name, test := range map[string]struct {
 		scope      *scope
 		wait       string
@@ -180,11 +182,12 @@ func TestDecide(t *testing.T) {
 		"a scale down in progress":              {scope: newScope(1, with(working("a", "z1", 0), deleted), working("b", "z1", 1))},
 		"a lost instance":                       {scope: newScope(1, with(working("a", "z1", 0), gone), working("b", "z1", 1)), delete: []string{"a"}},
 		"an instance that the cloud deletes":    {scope: newScope(1, with(working("a", "z1", 0), taken), working("b", "z1", 1)), delete: []string{"a"}},
-		"no FooMachine for such an instance":    {scope: newScope(1, working("a", "z1", 0), with(noMachine, func(m *member) { m.fooMachine = nil; taken(m) }))},
+		"no FooMachine for such an instance":    {scope: newScope(1, working("a", "z1", 0), with(neither, taken))},
 		"a scale down while one has no Machine": {scope: newScope(1, working("a", "z1", 0), working("b", "z1", 1), with(noMachine, taken)), delete: []string{"a"}},
 		"a deletion while the cloud deletes":    {scope: deletePool(newScope(1, with(working("a", "z1", 0), taken))), delete: []string{"a"}},
 		"a deletion":                            {scope: deletePool(newScope(2, working("a", "z1", 0), with(working("b", "z1", 0), deleted))), delete: []string{"a"}},
-		"the end of a deletion":                 {scope: deletePool(newScope(2, noFooMachine)), deletePool: true},
+		"a deletion of a Machine alone":         {scope: deletePool(newScope(1, noFooMachine)), delete: []string{"c"}},
+		"the end of a deletion":                 {scope: deletePool(newScope(2, neither)), deletePool: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -193,6 +196,36 @@ func TestDecide(t *testing.T) {
 			g.Expect(p.create).To(HaveLen(test.create))
 			g.Expect(namesOf(p.victims)).To(ConsistOf(test.delete))
 			g.Expect(p.deletePool).To(Equal(test.deletePool))
+		})
+	}
+}
+
+// A FooMachine that lost its reference belongs to the pool that named its instance. Other pools of the
+// same MachinePool have FooMachines with the same labels.
+func TestOwns(t *testing.T) {
+	ref := func(kind string, uid types.UID) metav1.OwnerReference {
+		return metav1.OwnerReference{Kind: kind, UID: uid}
+	}
+	for name, test := range map[string]struct {
+		fooMachine string
+		owners     []metav1.OwnerReference
+		want       bool
+	}{
+		"its own":                               {"workers-abcde", []metav1.OwnerReference{ref("Machine", "m"), ref(poolKind, "pool")}, true},
+		"another pool's":                        {"workers-abcde", []metav1.OwnerReference{ref(poolKind, "other")}, false},
+		"one that lost its reference":           {"workers-abcde", []metav1.OwnerReference{ref("Machine", "m")}, true},
+		"one that lost all references":          {"workers-abcde", nil, true},
+		"another pool's that lost it":           {"others-abcde", nil, false},
+		"another pool's with a longer name":     {"workers-b-abcde", nil, false},
+		"its own whatever it is called":         {"others-abcde", []metav1.OwnerReference{ref(poolKind, "pool")}, true},
+		"one whose name is that of the pool":    {"workers", nil, false},
+		"another pool's with the pool's suffix": {"my-workers-abcde", nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScope(1)
+			s.pool.UID = "pool"
+			fooMachine := &infrav1.FooMachine{ObjectMeta: metav1.ObjectMeta{Name: test.fooMachine, OwnerReferences: test.owners}}
+			NewWithT(t).Expect(s.owns(fooMachine)).To(Equal(test.want))
 		})
 	}
 }

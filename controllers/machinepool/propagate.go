@@ -10,12 +10,14 @@ import (
 	"maps"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta2"
 )
@@ -27,6 +29,8 @@ const (
 	// metadataManager is the field manager of the labels and annotations that FooMachines get from
 	// their MachinePool's template.
 	metadataManager = "foo-machinepool-metadata"
+	// ownerManager is the field manager of the owner references that FooMachines had lost.
+	ownerManager = "foo-machinepool-owner"
 	// appliedAnnotation identifies what was applied last, so that a settled pool is not written,
 	// and what is no longer wanted is removed.
 	appliedAnnotation = "infrastructure.cluster.x-k8s.io/applied-from-pool"
@@ -52,12 +56,16 @@ type metadata struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
-// propagation returns the parts of the MachinePool's template that Machines and FooMachines lack. Machines
-// that are being deleted get it too, because a deletion timeout may help them to finish.
+// propagation returns what Machines and FooMachines lack: owner references, and parts of the
+// MachinePool's template. Machines that are being deleted get it too, because a deletion timeout may
+// help them to finish.
 func propagation(s *scope) []application {
+	missing := ownership(s)
+	if s.machinePool == nil {
+		return missing
+	}
 	wantSettings, wantMetadata := settingsOf(s.machinePool), metadataOf(s.machinePool)
 	settingsName, metadataName := nameOf(wantSettings), nameOf(wantMetadata)
-	var missing []application
 	for _, m := range s.members {
 		if m.machine != nil && (m.machine.Annotations[appliedAnnotation] != settingsName || !wantSettings.holdFor(m.machine)) {
 			missing = append(missing, wantSettings.applyTo(m.machine, settingsName))
@@ -68,6 +76,22 @@ func propagation(s *scope) []application {
 		if m.fooMachine.Annotations[appliedAnnotation] != metadataName || !wantMetadata.holdsFor(m.fooMachine) {
 			missing = append(missing, wantMetadata.applyTo(m.fooMachine, metadataName))
 		}
+	}
+	return missing
+}
+
+// ownership returns the owner references that FooMachines lack, or have with another version of the
+// API. Without them, changes of a FooMachine, even its removal, would not wake the controller.
+func ownership(s *scope) []application {
+	want := s.reference()
+	var missing []application
+	for _, m := range s.members {
+		if m.fooMachine == nil || util.HasExactOwnerRef(m.fooMachine.OwnerReferences, want) {
+			continue
+		}
+		applied := newApplication(ownerManager, infrav1.GroupVersion.WithKind(infrav1.InfrastructureMachineKind), m.fooMachine)
+		applied.object.SetOwnerReferences([]metav1.OwnerReference{want})
+		missing = append(missing, applied)
 	}
 	return missing
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -91,9 +92,22 @@ func (s *scope) owner() ownertags.Owner {
 func (s *scope) deleting() bool { return !s.pool.DeletionTimestamp.IsZero() }
 
 // owns reports whether the FooMachine belongs to this pool. Those of another pool of the same
-// MachinePool have the same labels.
+// MachinePool have the same labels. A restored backup or a foreground deletion may have removed the
+// owner reference. Then the name tells: it is the pool's name and a suffix from the cloud.
 func (s *scope) owns(fooMachine *infrav1.FooMachine) bool {
-	return slices.ContainsFunc(fooMachine.OwnerReferences, func(ref metav1.OwnerReference) bool { return ref.UID == s.pool.UID })
+	for _, ref := range fooMachine.OwnerReferences {
+		if ref.Kind == poolKind {
+			return ref.UID == s.pool.UID
+		}
+	}
+	suffix, ours := strings.CutPrefix(fooMachine.Name, s.pool.Name+"-")
+	return ours && !strings.Contains(suffix, "-")
+}
+
+// reference is the owner reference of the pool's FooMachines. It is not a controller reference:
+// Cluster API makes the Machine the controller.
+func (s *scope) reference() metav1.OwnerReference {
+	return metav1.OwnerReference{APIVersion: infrav1.GroupVersion.String(), Kind: poolKind, Name: s.pool.Name, UID: s.pool.UID}
 }
 
 // names returns the names of the Cluster and the MachinePool, even when those objects are gone.

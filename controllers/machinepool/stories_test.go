@@ -274,6 +274,42 @@ var _ = Describe("The life of a pool", func() {
 		Expect(s.drained).To(BeEmpty())
 	})
 
+	It("restores the references that FooMachines lost, and drains all Nodes when it is deleted", func() {
+		s := newStory(3, infrav1.FooMachinePoolStrategy{})
+		s.settles(3)
+		s.changePool(func(p *infrav1.FooMachinePool) { p.Annotations = map[string]string{clusterv1.PausedAnnotation: ""} })
+		s.shows(clusterv1.PausedCondition, metav1.ConditionTrue, clusterv1.PausedReason)
+		for i, fooMachine := range s.fooMachines(Default) {
+			if fooMachine.OwnerReferences = nil; i == 0 { // an earlier version of the API
+				fooMachine.OwnerReferences = []metav1.OwnerReference{{
+					APIVersion: infrav1.GroupVersion.Group + "/v1alpha1", Kind: poolKind, Name: s.pool.Name, UID: s.pool.UID,
+				}}
+			}
+			Expect(suite.Client.Update(s.ctx, &fooMachine)).To(Succeed())
+		}
+		s.changePool(func(p *infrav1.FooMachinePool) { p.Annotations = nil })
+		Eventually(s.fooMachines).Should(HaveEach(HaveField("OwnerReferences", ConsistOf(
+			metav1.OwnerReference{APIVersion: infrav1.GroupVersion.String(), Kind: poolKind, Name: s.pool.Name, UID: s.pool.UID}))))
+		s.stays()
+		s.change(version("v1.35.4"))
+		s.settles(3)
+		Expect(s.drained).To(HaveLen(3), "a rollout goes on")
+
+		s.watch()
+		Expect(suite.Client.Delete(s.ctx, s.get(Default))).To(Succeed())
+		for _, fooMachine := range s.fooMachines(Default) { // the garbage collector removes them in a foreground deletion
+			fooMachine.OwnerReferences = nil
+			Expect(suite.Client.Update(s.ctx, &fooMachine)).To(Succeed())
+		}
+		Eventually(func(g Gomega) {
+			s.step(g)
+			_, err := suite.Cloud.GetPool(s.ctx, s.cloudName())
+			g.Expect(err).To(MatchError(cloud.IsNotFound, "not found"))
+		}).WithPolling(stepTime).Should(Succeed(), "it is deleted")
+		Expect(s.drained).To(HaveLen(3), "the pool waits for its Nodes")
+		suite.BeGone(s.ctx, s.pool)
+	})
+
 	It("deletes nothing of another FooMachinePool of the same MachinePool", func() {
 		s := newStory(2, infrav1.FooMachinePoolStrategy{})
 		s.settles(2)
@@ -286,6 +322,19 @@ var _ = Describe("The life of a pool", func() {
 		Eventually(func(g Gomega) {
 			g.Expect(s.fooMachines(g)).To(HaveLen(4))
 		}).Should(Succeed(), "the MachinePool has another pool now")
+		for _, fooMachine := range s.fooMachines(Default) {
+			fooMachine.OwnerReferences = nil
+			Expect(suite.Client.Update(s.ctx, &fooMachine)).To(Succeed())
+		}
+		Eventually(func(g Gomega) {
+			owners := map[string]int{}
+			for _, fooMachine := range s.fooMachines(g) {
+				g.Expect(fooMachine.OwnerReferences).To(HaveLen(1))
+				g.Expect(fooMachine.Name).To(HavePrefix(fooMachine.OwnerReferences[0].Name + "-"))
+				owners[fooMachine.OwnerReferences[0].Name]++
+			}
+			g.Expect(owners).To(Equal(map[string]int{"workers": 2, "other": 2}))
+		}).Should(Succeed(), "each pool restores its own references")
 		s.stays()
 		Expect(s.machines(Default)).To(HaveLen(4))
 		Expect(s.instances(Default)).To(HaveLen(2))
