@@ -154,9 +154,10 @@ func (r *reconciler) begin(ctx context.Context, s *scope) (*report.Report, error
 }
 
 // decide observes and decides. What the cache does not show yet may change the choice of victims: a
-// deletion before this process started, or the annotation that the cluster autoscaler puts on a
-// Machine just before it shrinks the pool. Such decisions are therefore made again from the API
-// server's state. That is once per shrink, however many Machines are removed.
+// deletion before this process started, what an earlier process remembered last, or the annotation
+// that the cluster autoscaler puts on a Machine just before it shrinks the pool. Such decisions are
+// therefore made again from the API server's state. That is once per shrink, however many Machines
+// are removed.
 func (r *reconciler) decide(ctx context.Context, s *scope) (plan, error) {
 	p, err := r.decideFrom(ctx, s, fromCache(r.client))
 	if err == nil && (p.shrinks() || (len(p.victims) > 0 && !r.memories.known(s.pool))) {
@@ -166,6 +167,13 @@ func (r *reconciler) decide(ctx context.Context, s *scope) (plan, error) {
 }
 
 func (r *reconciler) decideFrom(ctx context.Context, s *scope, from source) (plan, error) {
+	if from.live {
+		current := &infrav1.FooMachinePool{}
+		if err := from.Get(ctx, client.ObjectKeyFromObject(s.pool), current); err != nil {
+			return plan{}, fmt.Errorf("reading the memory of the pool: %w", err)
+		}
+		s.memory = r.memories.recall(current)
+	}
 	if err := r.observe(ctx, s, from); err != nil {
 		return plan{}, err
 	}

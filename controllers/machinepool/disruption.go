@@ -165,7 +165,7 @@ func (b *budget) repair() {
 // members that are marked for deletion and that the rollout would keep: whoever shrank the pool
 // wants these removed.
 func (b *budget) scaleDown() {
-	if b.scaling != scalingHere {
+	if b.scaling == scalingElsewhere || b.scaling == scalingWaits || (b.scaling == scalingRestores && b.rollsOut()) {
 		return
 	}
 	allowed := b.replicas

@@ -46,6 +46,8 @@ type story struct {
 	fails func(i cloud.Instance) bool
 	// failure is the bootstrap result of instances that fail.
 	failure cloud.Bootstrap
+	// held names the Machine whose Node takes long to drain; empty if there is none.
+	held string
 	// drained names the deleted Machines, in order.
 	drained []string
 	// fewest is the lowest number of available Machines, and most the highest number of instances,
@@ -160,7 +162,7 @@ func (s *story) step(g Gomega) {
 		case !ok && fooMachine.DeletionTimestamp.IsZero():
 			_, err := suite.CreateMachineFor(s.ctx, s.cluster, &fooMachine)
 			g.Expect(err).NotTo(HaveOccurred())
-		case ok && !machine.DeletionTimestamp.IsZero() && !ended:
+		case ok && !machine.DeletionTimestamp.IsZero() && !ended && machine.Name != s.held:
 			ended = true
 			s.end(g, &machine, &fooMachine)
 		case ok && there && instance.Bootstrap.State == cloud.BootstrapSucceeded && !machine.Status.NodeRef.IsDefined():

@@ -89,6 +89,8 @@ func (a *apiServer) Get(_ context.Context, key client.ObjectKey, object client.O
 	secret := infratest.NewSecret(key.Namespace, key.Name, infratest.UserData)
 	secret.ResourceVersion = "1"
 	switch object := object.(type) {
+	case *infrav1.FooMachinePool:
+		a.pool.DeepCopyInto(object)
 	case *corev1.Secret:
 		*object = *secret
 	case *metav1.PartialObjectMetadata:

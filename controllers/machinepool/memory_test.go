@@ -4,11 +4,13 @@
 package machinepool
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
@@ -167,4 +169,75 @@ func TestReplacementRemembersTheSize(t *testing.T) {
 
 	s.memory, s.cloudPool.Size = p.memory, 3
 	g.Expect(decided(s).desired).To(HaveValue(BeEquivalentTo(2)), "the surge does not count as the autoscaler's size")
+}
+
+// scaledBy returns the scope of a pool that somebody else scales, with the size that was remembered
+// before a replacement.
+func scaledBy(s *scope, remembered *int32) *scope {
+	s.machinePool.Annotations = map[string]string{clusterv1.ReplicasManagedByAnnotation: "x"}
+	s.memory.Replicas = remembered
+	return s
+}
+
+// A cloud that took an instance back before its drain ended has refilled its pool meanwhile. Nobody
+// else asked for that instance, so nobody else removes it.
+func TestTheSurplusOfAReplacementIsRemoved(t *testing.T) {
+	old := func(name string) member { return with(working(name, "z1", 0), outdated) }
+	for name, test := range map[string]struct {
+		members []member
+		paused  bool
+		want    map[string]cause
+	}{
+		"after a repair": {
+			members: []member{working("a", "z1", 0), working("b", "z1", 1), working("c", "z1", 2), working("d", "z1", 3)},
+			want:    map[string]cause{"a": causeScaleDown},
+		},
+		"while the drain goes on": {
+			members: []member{with(with(working("a", "z1", 0), deleted), gone), working("b", "z1", 1), working("c", "z1", 2), working("d", "z1", 3), working("e", "z1", 4)},
+			want:    map[string]cause{"b": causeScaleDown},
+		},
+		"while the rollout is paused": {
+			members: []member{old("a"), old("b"), old("c"), working("d", "z1", 9)}, paused: true,
+			want: map[string]cause{"a": causeScaleDown},
+		},
+		"not while the rollout may use it": {
+			members: []member{old("a"), old("b"), old("c"), with(working("d", "z1", 59), booting), with(working("e", "z1", 59), booting)},
+		},
+		"not before all have a Machine": {
+			members: []member{working("a", "z1", 0), working("b", "z1", 1), working("c", "z1", 2), with(working("d", "z1", 3), func(m *member) { m.machine = nil })},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			s := scaledBy(newScope(9, test.members...), ptr.To[int32](3))
+			s.pool.Spec.Strategy.RolloutPaused = &test.paused
+			p := decided(s)
+			if test.want == nil {
+				test.want = map[string]cause{}
+			}
+			g.Expect(whys(p.victims)).To(Equal(test.want))
+			g.Expect(p.memory.Replicas).To(HaveValue(BeEquivalentTo(3)))
+			g.Expect(p.replicas).To(HaveValue(BeEquivalentTo(3)))
+
+			left := slices.DeleteFunc(test.members, func(m member) bool { return m.leaving() || test.want[m.name] != "" })
+			s = scaledBy(newScope(9, left[:3]...), p.memory.Replicas)
+			s.pool.Spec.Strategy.RolloutPaused = &test.paused
+			if p = decided(s); s.rules.rollout == rolloutRuns && s.census.count(state.outdated) > 0 {
+				return
+			}
+			g.Expect(p.memory.Replicas).To(BeNil(), "whoever scales the pool is heard again")
+			g.Expect(p.desired).To(HaveValue(BeEquivalentTo(3)))
+		})
+	}
+}
+
+// The size of the pool includes an instance that the cloud took back and has not refilled yet. Nobody
+// else asked for it.
+func TestAReplacementTakesBackItsSurge(t *testing.T) {
+	g := NewWithT(t)
+	s := scaledBy(newScope(9, with(with(working("a", "z1", 0), deleted), gone), working("b", "z1", 1), working("c", "z1", 2), working("d", "z1", 3)), ptr.To[int32](3))
+	s.cloudPool.Size = 4
+	p := decided(s)
+	g.Expect(p.ensure).To(HaveValue(HaveField("Size", BeEquivalentTo(3))))
+	g.Expect(p.memory.Replicas).To(HaveValue(BeEquivalentTo(3)))
 }

@@ -70,7 +70,7 @@ func wantedReplicas(s *scope) int32 {
 	case s.memory.Replicas != nil:
 		return *s.memory.Replicas
 	default:
-		return s.cloudPool.Size - drainingIn(s.members)
+		return max(s.cloudPool.Size-drainingIn(s.members), 0)
 	}
 }
 
@@ -118,7 +118,7 @@ func poolOrder(s *scope, size int32) *cloud.PoolSpec {
 		return &want
 	case have.Deleting:
 		return nil
-	case scaledElsewhere(s):
+	case scalingOf(s) == scalingElsewhere:
 		want.Size = max(size, have.Size)
 	}
 	want.Size = max(want.Size, have.Instances)

@@ -61,6 +61,10 @@ const (
 	scalingHere scaling = "Here"
 	// scalingElsewhere is an external autoscaler.
 	scalingElsewhere scaling = "Elsewhere"
+	// scalingRestores is this controller, which restores the remembered size of a pool that an
+	// external autoscaler scales. While a rollout runs, it waits: the rollout puts the surplus in the
+	// place of outdated members.
+	scalingRestores scaling = "Restores"
 	// scalingWaits keeps them for now, because the members are not fully known.
 	scalingWaits scaling = "Waits"
 )
@@ -74,7 +78,7 @@ func policyOf(s *scope) policy {
 		deletePolicy: cmp.Or(strategy.DeletePolicy, infrav1.OldestDeletePolicy),
 		revision:     s.revision,
 		rollout:      rolloutRuns,
-		scaling:      scalingHere,
+		scaling:      scalingOf(s),
 		joinTimeout:  time.Duration(cmp.Or(strategy.NodeJoinTimeoutSeconds, infrav1.DefaultNodeJoinTimeoutSeconds)) * time.Second,
 		maxFailed:    int(cmp.Or(strategy.MaxFailedReplacements, infrav1.DefaultMaxFailedReplacements)),
 		failures:     currentFailures(s),
@@ -96,12 +100,22 @@ func policyOf(s *scope) policy {
 	case s.cloudPool == nil || s.cloudPool.Revision != s.revision || len(withoutFooMachine(s.members)) > 0:
 		p.rollout = rolloutWaits
 	}
-	if scaledElsewhere(s) {
-		p.scaling = scalingElsewhere
-	} else if len(withoutMachine(s.members)) > 0 {
-		p.scaling = scalingWaits
-	}
 	return p
+}
+
+// scalingOf returns who removes surplus members now. While a size is remembered, what exceeds it is
+// what replacements left, so the external autoscaler would not remove it.
+func scalingOf(s *scope) scaling {
+	switch {
+	case scaledElsewhere(s) && s.memory.Replicas == nil:
+		return scalingElsewhere
+	case len(withoutMachine(s.members)) > 0:
+		return scalingWaits
+	case scaledElsewhere(s):
+		return scalingRestores
+	default:
+		return scalingHere
+	}
 }
 
 // rounding is the direction in which a percentage is rounded.

@@ -44,6 +44,29 @@ func TestRepairWhileTheRolloutIsPausedAndSomebodyElseScales(t *testing.T) {
 	w.Expect(w.get().Status.DesiredReplicas).To(HaveValue(BeEquivalentTo(3)))
 }
 
+// A cache may show the size that was remembered before somebody else scaled the pool. It must not
+// shrink the pool.
+func TestAnOldMemoryRemovesNothing(t *testing.T) {
+	w := newWorld(t, 4, infrav1.FooMachinePoolStrategy{})
+	w.change(func(m *clusterv1.MachinePool) {
+		m.Annotations = map[string]string{clusterv1.ReplicasManagedByAnnotation: "x"}
+	})
+	w.settles()
+	old := w.get()
+	setMemory(old, `{"replicas":3}`)
+	w.restart()
+	w.r.live = w.kube
+	w.calls.Get = func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+		if pool, ok := object.(*infrav1.FooMachinePool); ok {
+			old.DeepCopyInto(pool)
+			return nil
+		}
+		return c.Get(ctx, key, object, options...)
+	}
+	_ = w.reconcileOnce()
+	w.Expect(w.deleting()).To(BeEmpty())
+}
+
 // What another cloud or tenant does not have is not lost.
 func TestAnotherTenantAnswers(t *testing.T) {
 	w := newWorld(t, 3, infrav1.FooMachinePoolStrategy{})

@@ -527,6 +527,35 @@ var _ = Describe("The life of a pool", func() {
 		Eventually(replicas).Should(HaveValue(BeEquivalentTo(6)))
 	})
 
+	It("removes what the cloud refilled during a drain, although an external autoscaler sets the size", func() {
+		s := newStory(3, strategy(1, 0))
+		s.change(func(m *clusterv1.MachinePool) {
+			m.Annotations = map[string]string{clusterv1.ReplicasManagedByAnnotation: "autoscaler"}
+		})
+		s.changePool(func(p *infrav1.FooMachinePool) { p.Spec.Template.Interruptible = ptr.To(true) })
+		s.settles(3)
+		s.watch()
+		reclaimed := s.instances(Default)[0]
+		s.held = reclaimed.Hostname
+		Expect(suite.Cloud.ReclaimInstance(reclaimed.Name, time.Now().Add(time.Hour))).To(BeTrue())
+		Eventually(func(g Gomega) {
+			s.step(g)
+			g.Expect(s.get(g).Status.AvailableReplicas).To(HaveValue(BeEquivalentTo(3)))
+			g.Expect(s.instances(g)).To(HaveLen(4))
+		}).WithPolling(stepTime).Should(Succeed(), "the replacement is ready before the drain ends")
+		Expect(suite.Cloud.LoseInstance(reclaimed.Name)).To(BeTrue())
+		suite.Cloud.GrowPools()
+		s.step(Default)
+		s.held = ""
+		s.settles(3)
+		Consistently(func(g Gomega) {
+			s.step(g)
+			g.Expect(suite.Client.Get(s.ctx, client.ObjectKeyFromObject(s.machinePool), s.machinePool)).To(Succeed())
+			g.Expect(s.machinePool.Spec.Replicas).To(HaveValue(BeEquivalentTo(3)))
+			g.Expect(suite.Cloud.GetPool(s.ctx, s.cloudName())).To(HaveField("Size", BeEquivalentTo(3)))
+		}, "1s", "50ms").Should(Succeed(), "nobody asked for more")
+	})
+
 	It("writes nothing while nothing changes", func() {
 		s := newStory(3, infrav1.FooMachinePoolStrategy{})
 		s.settles(3)
