@@ -54,7 +54,8 @@ type budget struct {
 	// leaving counts the members on their way out that delay repair; draining counts those that the
 	// cloud still counts.
 	leaving, draining int
-	// starting counts the members that may still become available in time.
+	// starting counts the members that may still become available in time. A wait for capacity may
+	// last forever, so it must not delay repair.
 	starting int
 	zones    map[string]int
 	result   disruption
@@ -104,7 +105,7 @@ func (b *budget) count(c candidate, by int) {
 	}
 	b.live += by
 	b.zones[c.zone()] += by
-	if c.state.starting() {
+	if c.state.starting() && !c.waitsForCapacity() {
 		b.starting += by
 	}
 	if c.state.available() {

@@ -115,6 +115,29 @@ func TestRepair(t *testing.T) {
 		"did not join":                           {members: []member{with(working("a", "z1", 0), booting)}, want: map[string]cause{"a": causeRepair}, failed: 1},
 		"may join":                               {members: []member{with(working("a", "z1", 55), booting)}},
 		"waits for capacity as long as it takes": {members: []member{with(working("a", "z1", 0), withoutCapacity)}},
+		"a broken one while another waits for capacity": {
+			members: []member{with(working("a", "z1", 0), withoutCapacity), with(working("b", "z1", 0), stopped)},
+			want:    map[string]cause{"b": causeRepair},
+		},
+		"a MachineHealthCheck does not end a wait for capacity": {
+			members: []member{with(with(working("a", "z1", 0), withoutCapacity), unhealthy)},
+		},
+		"marked while it waited for capacity, and boots": {
+			members: []member{with(with(working("a", "z1", 55), booting), unhealthySince(54))},
+		},
+		"marked while it waited for capacity, and joined": {
+			members: []member{with(working("a", "z1", 55), unhealthySince(54))},
+		},
+		"marked while it waited for capacity, and did not join": {
+			members: []member{with(with(working("a", "z1", 45), booting), unhealthySince(44))},
+			want:    map[string]cause{"a": causeRemediation}, failed: 1,
+		},
+		"marked while it waited for capacity, and still unhealthy": {
+			members: []member{with(working("a", "z1", 45), unhealthySince(44))}, want: map[string]cause{"a": causeRemediation},
+		},
+		"marked after it waited for capacity": {
+			members: []member{with(working("a", "z1", 55), unhealthySince(55))}, want: map[string]cause{"a": causeRemediation},
+		},
 		"its image cannot be pulled": {
 			members: []member{with(with(working("a", "z1", 0), withoutCapacity), func(m *member) { m.instance.Problem.Reason = cloud.ReasonUnavailable })},
 			want:    map[string]cause{"a": causeRepair}, failed: 1,
@@ -204,7 +227,7 @@ func TestDisruptionKeepsTheBudget(t *testing.T) {
 			if m.counted() {
 				counted++
 			}
-			if (m.state == stateLeaving && m.instance != nil) || m.state.starting() {
+			if (m.state == stateLeaving && m.instance != nil) || (m.state.starting() && !m.waitsForCapacity()) {
 				onTheWay++
 			}
 			if m.state.available() {

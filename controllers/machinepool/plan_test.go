@@ -362,8 +362,14 @@ func carryOut(s *scope, p plan) (changed bool) {
 		s.members = append(s.members[:i:i], s.members[i+1:]...)
 		return true
 	}
-	for i := range s.members { // Nodes that joined become available in time
-		if m := s.members[i]; m.instance != nil && !m.leaving() && m.joined() && !m.unhealthy() && !m.available() && m.instance.State == cloud.InstanceRunning {
+	for i := range s.members { // instances get a host, and Nodes that joined become available in time
+		m := s.members[i]
+		if m.waitsForCapacity() {
+			changed = true
+			m.instance.State, m.instance.Problem, m.instance.CreatedAt = cloud.InstanceRunning, nil, s.now
+			m.machine.Status.NodeRef.Name = m.name
+		}
+		if m.instance != nil && !m.leaving() && m.joined() && !m.unhealthy() && !m.available() && m.instance.State == cloud.InstanceRunning {
 			changed = true
 			m.machine.Status.Conditions = []metav1.Condition{{Type: clusterv1.MachineAvailableCondition, Status: metav1.ConditionTrue}}
 		}

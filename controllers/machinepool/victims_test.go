@@ -92,10 +92,16 @@ func moved(m *member) {
 	m.machine.Status = clusterv1.MachineStatus{}
 }
 
-func unhealthy(m *member) {
-	m.machine.Status.Conditions = []metav1.Condition{
-		{Type: clusterv1.MachineHealthCheckSucceededCondition, Status: metav1.ConditionFalse},
-		{Type: clusterv1.MachineOwnerRemediatedCondition, Status: metav1.ConditionFalse},
+func unhealthy(m *member) { unhealthySince(59)(m) }
+
+// unhealthySince makes a member one that a MachineHealthCheck marked this many minutes after epoch.
+func unhealthySince(minutes int) func(m *member) {
+	since := metav1.NewTime(epoch.Add(time.Duration(minutes) * time.Minute))
+	return func(m *member) {
+		m.machine.Status.Conditions = []metav1.Condition{
+			{Type: clusterv1.MachineHealthCheckSucceededCondition, Status: metav1.ConditionFalse, LastTransitionTime: since},
+			{Type: clusterv1.MachineOwnerRemediatedCondition, Status: metav1.ConditionFalse, LastTransitionTime: since},
+		}
 	}
 }
 
@@ -204,7 +210,7 @@ func anyMembers(t *rapid.T) []member {
 	members := make([]member, 0, count)
 	for i := range count {
 		m := working(fmt.Sprintf("m%02d", i), rapid.SampledFrom([]string{"z1", "z2", "z3"}).Draw(t, "zone"), rapid.IntRange(0, 59).Draw(t, "age"))
-		changes := []func(*member){nil, nil, nil, marked, stopped, booting, bootstrapFailed, deleted, gone, taken, outdated, unhealthy, notAvailable, noticed, moved, orphaned}
+		changes := []func(*member){nil, nil, nil, marked, stopped, booting, bootstrapFailed, deleted, gone, taken, outdated, unhealthy, notAvailable, noticed, moved, orphaned, withoutCapacity}
 		for range 2 {
 			if change := rapid.SampledFrom(changes).Draw(t, "change"); change != nil && m.instance != nil {
 				change(&m)
