@@ -231,8 +231,8 @@ func TestTheSurplusOfAReplacementIsRemoved(t *testing.T) {
 	}
 }
 
-// The size of the pool includes an instance that the cloud took back and has not refilled yet. Nobody
-// else asked for it.
+// The size of the pool includes an instance that the cloud took back and has not refilled yet.
+// Nobody else asked for it.
 func TestAReplacementTakesBackItsSurge(t *testing.T) {
 	g := NewWithT(t)
 	s := scaledBy(newScope(9, with(with(working("a", "z1", 0), deleted), gone), working("b", "z1", 1), working("c", "z1", 2), working("d", "z1", 3)), ptr.To[int32](3))

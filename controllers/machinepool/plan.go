@@ -107,9 +107,9 @@ func rememberedReplicas(s *scope, d disruption) *int32 {
 }
 
 // decideDeletion deletes the members that have a FooMachine or a Machine, each in the order that
-// Cluster API wants, and then the pool with the instances that have neither. Until the end, Machines
-// get changes of their MachinePool: whoever waits for them may shorten the time that their Nodes have
-// to drain.
+// Cluster API wants, and then the pool with the instances that have neither. Until the end,
+// Machines get changes of their MachinePool: whoever waits for them may shorten the time that their
+// Nodes have to drain.
 func decideDeletion(s *scope) plan {
 	p := plan{memory: s.memory, propagate: propagation(s)}
 	left := false

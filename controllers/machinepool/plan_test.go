@@ -200,8 +200,8 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// A FooMachine that lost its reference belongs to the pool that named its instance. Other pools of the
-// same MachinePool have FooMachines with the same labels.
+// A FooMachine that lost its reference belongs to the pool that named its instance. Other pools of
+// the same MachinePool have FooMachines with the same labels.
 func TestOwns(t *testing.T) {
 	ref := func(kind string, uid types.UID) metav1.OwnerReference {
 		return metav1.OwnerReference{Kind: kind, UID: uid}

@@ -57,8 +57,8 @@ type metadata struct {
 }
 
 // propagation returns what Machines and FooMachines lack: owner references, and parts of the
-// MachinePool's template. Machines that are being deleted get it too, because a deletion timeout may
-// help them to finish.
+// MachinePool's template. Machines that are being deleted get it too, because a deletion timeout
+// may help them to finish.
 func propagation(s *scope) []application {
 	missing := ownership(s)
 	if s.machinePool == nil {

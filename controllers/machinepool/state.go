@@ -171,9 +171,10 @@ func (p policy) broken(m member) (why cause, problem string) {
 	}
 }
 
-// judgedByItsWait reports whether a MachineHealthCheck marked the member because its instance waits,
-// or has waited, for capacity. Another instance would have waited as well. The check takes its mark
-// back once the Node is healthy, so from the end of the wait, the Node has the usual time to join.
+// judgedByItsWait reports whether a MachineHealthCheck marked the member because its instance
+// waits, or has waited, for capacity. Another instance would have waited as well. The check takes
+// its mark back once the Node is healthy, so from the end of the wait, the Node has the usual time
+// to join.
 func (p policy) judgedByItsWait(m member) bool {
 	return m.waitsForCapacity() || (m.unhealthySince().Before(m.createdAt()) && p.now.Before(p.joinDeadline(m)))
 }

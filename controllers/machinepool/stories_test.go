@@ -297,7 +297,8 @@ var _ = Describe("The life of a pool", func() {
 
 		s.watch()
 		Expect(suite.Client.Delete(s.ctx, s.get(Default))).To(Succeed())
-		for _, fooMachine := range s.fooMachines(Default) { // the garbage collector removes them in a foreground deletion
+		// The garbage collector removes the references in a foreground deletion.
+		for _, fooMachine := range s.fooMachines(Default) {
 			fooMachine.OwnerReferences = nil
 			Expect(suite.Client.Update(s.ctx, &fooMachine)).To(Succeed())
 		}
