@@ -113,6 +113,34 @@ var _ = Describe("Adoption", func() {
 			`spec.bootstrap.configRef.kind is "TalosConfig", not KubeadmConfig`),
 	)
 
+	It("leaves the Secrets of another control plane to it", func(ctx SpecContext) {
+		source := newFixture(ctx)
+		source.nameEndpoint(ctx)
+		f := newFixture(ctx, func(f *fixture) { f.controlPlane.Labels = map[string]string{clusterv1.WatchLabel: "later"} })
+		machine := f.standalone(ctx, "foreign", "v1.36.3", controlledBy("KubeadmControlPlane", "kcp"))
+		suffixes := []string{"-ca", "-etcd", "-proxy", "-sa", "-kubeconfig"}
+		for _, suffix := range suffixes {
+			var made *corev1.Secret
+			Eventually(func() (err error) { made, err = source.secret(ctx, suffix)(); return err }).Should(Succeed())
+			made.ObjectMeta = metav1.ObjectMeta{
+				Namespace: f.cluster.Namespace, Name: made.Name, Labels: made.Labels, OwnerReferences: machine.OwnerReferences,
+			}
+			Expect(c.Create(ctx, made)).To(Succeed())
+			seen(ctx, made)
+		}
+		update(ctx, f.controlPlane, func() { f.controlPlane.Labels = map[string]string{clusterv1.WatchLabel: watchFilter} })
+		f.provision(ctx)
+		Eventually(f.condition(ctx, controlplanev1.ScalingUpCondition)).Should(ContainSubstring("foreign (controlled by KubeadmControlPlane kcp)"))
+		Expect(f.condition(ctx, controlplanev1.CertificatesAvailableCondition)()).To(HavePrefix("True"))
+		Consistently(func(g Gomega) {
+			for _, suffix := range suffixes {
+				kept, err := f.secret(ctx, suffix)()
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(kept.OwnerReferences).To(Equal(machine.OwnerReferences), "Secret %s", kept.Name)
+			}
+		}).Should(Succeed())
+	})
+
 	It("adopts nothing while it is being deleted", func(ctx SpecContext) {
 		f := newFixture(ctx, func(f *fixture) { f.controlPlane.Finalizers = []string{"test.example.com/keep"} })
 		Eventually(func() []string { return f.get(ctx).Finalizers }).Should(ContainElement(controlplanev1.FooControlPlaneFinalizer))

@@ -71,11 +71,11 @@ func (r *Reconciler) ensureKubeconfig(ctx context.Context, s *scope, authority c
 		Endpoint:  s.endpoint(),
 		Authority: authority,
 		Algorithm: configuration.EncryptionAlgorithm,
-		Owner:     controllerReference(s.controlPlane),
+		Owner:     s.secretOwner(),
 		Now:       s.now,
 	})
 	var invalid *kubeconfig.InvalidError
-	if errors.Is(err, kubeconfig.ErrNoKey) || errors.As(err, &invalid) {
+	if errors.Is(err, kubeconfig.ErrMissing) || errors.As(err, &invalid) {
 		s.prerequisites.kubeconfig = &plan.Problem{Reason: reasonKubeconfigNotAvailable, Message: err.Error()}
 		return nil
 	}
@@ -93,7 +93,7 @@ func (r *Reconciler) ensureCertificates(ctx context.Context, s *scope) (certs.Au
 	request := certs.Request{
 		Cluster: s.key(),
 		Config:  s.controlPlane.Spec.KubeadmConfigSpec.ClusterConfiguration,
-		Owner:   controllerReference(s.controlPlane),
+		Owner:   s.secretOwner(),
 		Now:     s.now,
 	}
 	ensure := r.certificates.LookupOrGenerate
@@ -118,6 +118,15 @@ func (r *Reconciler) ensureCertificates(ctx context.Context, s *scope) (certs.Au
 		Message: "certificate Secrets could not be read or written; see the manager's logs",
 	}
 	return certs.Authority{}, err
+}
+
+// secretOwner is the owner of the certificates and the kubeconfig. While the cluster has Machines of
+// another owner, it is empty: these Machines need the Secrets even if the FooControlPlane is deleted.
+func (s *scope) secretOwner() metav1.OwnerReference {
+	if len(s.foreign) > 0 {
+		return metav1.OwnerReference{}
+	}
+	return controllerReference(s.controlPlane)
 }
 
 // certificatesUsed reports whether a Machine may have used the certificates, after which none may

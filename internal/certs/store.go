@@ -44,7 +44,8 @@ type Request struct {
 	// the encryption algorithm of what is generated, and whether etcd is external, in which case
 	// the user must provide its certificates.
 	Config bootstrapv1.ClusterConfiguration
-	// Owner becomes the controller of the Secrets that are not the user's own.
+	// Owner becomes the controller of the Secrets that are not the user's own. Without one, Lookup
+	// writes nothing.
 	Owner metav1.OwnerReference
 	// Now is the time at which certificates must be valid.
 	Now time.Time
@@ -188,11 +189,11 @@ func secretNames(cluster string, certificates secret.Certificates) []string {
 	return names
 }
 
-// EnsureOwner makes the owner the controller of a Secret of Cluster API's type, in place of any
-// other controller. Such a Secret is deleted with its control plane. A Secret of another type is the
-// user's and is left alone. It writes only if that changes something.
+// EnsureOwner makes the owner, if there is one, the controller of a Secret of Cluster API's type, in
+// place of any other controller. Such a Secret is deleted with its control plane. A Secret of another
+// type is the user's and is left alone. It writes only if that changes something.
 func EnsureOwner(ctx context.Context, writer client.Writer, existing *corev1.Secret, owner metav1.OwnerReference) error {
-	if existing.Type != clusterv1.ClusterSecretType {
+	if existing.Type != clusterv1.ClusterSecretType || owner.UID == "" {
 		return nil
 	}
 	references := existing.DeepCopy().GetOwnerReferences()

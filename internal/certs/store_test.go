@@ -131,6 +131,21 @@ func TestTheAuthorityRemains(t *testing.T) {
 	g.Expect(found).To(BeZero(), "an authority that cannot be used counts as missing")
 }
 
+// The Secrets of another control plane must not be deleted with this one.
+func TestWithoutAnOwnerSecretsAreOnlyRead(t *testing.T) {
+	g := NewWithT(t)
+	secrets := generated(g)
+	store, live := newStore(objects(secrets)...)
+	request := testRequest()
+	request.Owner = metav1.OwnerReference{}
+	found, err := store.Lookup(context.Background(), request)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(found.Authority.Key).NotTo(BeNil())
+	for name, kept := range read(g, live) {
+		g.Expect(kept.OwnerReferences).To(Equal(secrets[name].OwnerReferences), name)
+	}
+}
+
 func TestUserProvided(t *testing.T) {
 	g := NewWithT(t)
 	theirs := generated(g)["c1-ca"]

@@ -23,9 +23,11 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/certs"
 )
 
-// ErrNoKey is returned if a kubeconfig has to be created but the certificate authority's key is not
-// there to sign it.
-var ErrNoKey = errors.New("there is no kubeconfig Secret, and no key of the cluster's certificate authority to create one with: provide the kubeconfig Secret as well")
+// ErrMissing is returned if there is no kubeconfig and it cannot be created.
+var ErrMissing = errors.New("there is no kubeconfig Secret")
+
+// ErrNoKey is an ErrMissing because the certificate authority's key is not there to sign one.
+var ErrNoKey = fmt.Errorf("%w, and no key of the cluster's certificate authority to create one with: provide the kubeconfig Secret as well", ErrMissing)
 
 // Store reads and writes kubeconfig Secrets.
 type Store struct {
@@ -50,7 +52,8 @@ type Request struct {
 	Authority certs.Authority
 	// Algorithm is that of the client's key; empty means RSA-2048.
 	Algorithm bootstrapv1.EncryptionAlgorithmType
-	// Owner becomes the controller of the Secret, unless it is the user's own.
+	// Owner becomes the controller of the Secret, unless it is the user's own. Without one, nothing is
+	// written.
 	Owner metav1.OwnerReference
 	// Now is the time that determines how much of the client certificate's lifetime is over.
 	Now time.Time
@@ -60,7 +63,8 @@ type Request struct {
 // its client certificate when half of the certificate's lifetime is over. The server follows the
 // endpoint unless a user has changed it, and missing certificates of the authority are added. The
 // rest of a kubeconfig stays as it is. Ensure never writes a Secret that a user created. It returns
-// ErrNoKey if it cannot create one, and an InvalidError if the existing one is not for this cluster.
+// ErrMissing if it cannot create one, and an InvalidError if the existing one is not for this
+// cluster.
 func (s *Store) Ensure(ctx context.Context, request Request) error {
 	existing, err := secret.GetFromNamespacedName(ctx, s.cached, request.Cluster, secret.Kubeconfig)
 	if apierrors.IsNotFound(err) {
@@ -79,13 +83,16 @@ func (s *Store) Ensure(ctx context.Context, request Request) error {
 	if err := certs.EnsureOwner(ctx, s.live, existing, request.Owner); err != nil {
 		return err
 	}
-	if !own(existing) {
+	if !own(existing) || request.Owner.UID == "" {
 		return nil
 	}
 	return s.refresh(ctx, request, existing, config)
 }
 
 func (s *Store) create(ctx context.Context, request Request) error {
+	if request.Owner.UID == "" {
+		return ErrMissing
+	}
 	if request.Authority.Key == nil {
 		return ErrNoKey
 	}

@@ -121,6 +121,24 @@ func TestWithoutAuthority(t *testing.T) {
 	g.Expect(store.Ensure(context.Background(), request)).To(MatchError(ErrNoKey))
 }
 
+// The kubeconfig of another control plane must neither be changed nor be deleted with this one.
+func TestWithoutAnOwnerTheSecretIsOnlyRead(t *testing.T) {
+	g := NewWithT(t)
+	store, live := newStore()
+	request := newRequest(g)
+	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	made := read(g, live)
+
+	request.Owner, request.Now, request.Endpoint.Host = metav1.OwnerReference{}, time.Now().AddDate(0, 11, 0), "10.1.2.4"
+	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	g.Expect(read(g, live)).To(Equal(made))
+	g.Expect(live.Delete(context.Background(), made)).To(Succeed())
+	g.Expect(store.Ensure(context.Background(), request)).To(MatchError("there is no kubeconfig Secret"))
+	list := &corev1.SecretList{}
+	g.Expect(live.List(context.Background(), list)).To(Succeed())
+	g.Expect(list.Items).To(BeEmpty())
+}
+
 // A user may know another way to the cluster than its endpoint, as KubeadmControlPlane accepts, and
 // may add other users.
 func TestWhatTheUserChangedStays(t *testing.T) {

@@ -158,13 +158,14 @@ func Decide(s State) Decision {
 }
 
 // planDeletion first waits until others have deleted the workers, and then deletes the whole
-// control plane at once: etcd no longer needs quorum.
+// control plane at once: etcd no longer needs quorum. Without Machines, the workers do not depend on
+// this control plane; they may belong to another one.
 func planDeletion(s State) Decision {
-	if len(s.Workers) > 0 {
-		return wait(controlplanev1.DeletingWaitingForWorkersDeletionReason, "waiting for the deletion of %s", strings.Join(s.Workers, ", "))
-	}
 	if len(s.Machines) == 0 {
 		return Decision{Action: ActionFinish, Reason: controlplanev1.DeletingDeletionCompletedReason}
+	}
+	if len(s.Workers) > 0 {
+		return wait(controlplanev1.DeletingWaitingForWorkersDeletionReason, "waiting for the deletion of %s", strings.Join(s.Workers, ", "))
 	}
 	names := make([]string, 0, len(s.Machines))
 	settled := true

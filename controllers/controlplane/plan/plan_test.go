@@ -157,6 +157,12 @@ func TestPlan(t *testing.T) {
 			state:  with(settled("a"), func(s *State) { s.Deleting, s.Workers = true, []string{"MachinePool p"} }),
 			action: ActionWait, reason: controlplanev1.DeletingWaitingForWorkersDeletionReason, message: "waiting for the deletion of MachinePool p",
 		},
+		"deletion ends while another control plane has workers": {
+			state: with(settled(), func(s *State) {
+				s.Deleting, s.Workers, s.Foreign = true, []string{"Machine w"}, []string{"x"}
+			}),
+			action: ActionFinish, reason: controlplanev1.DeletingDeletionCompletedReason,
+		},
 		"deletion of Machines": {
 			state:  with(settled("a"), func(s *State) { s.Deleting = true }),
 			action: ActionDeleteMachines, reason: controlplanev1.DeletingWaitingForMachineDeletionReason,
