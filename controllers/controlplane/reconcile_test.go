@@ -51,7 +51,7 @@ import (
 const infrastructureGroup = "infrastructure.cluster.x-k8s.io"
 
 // management is a management cluster with one FooControlPlane. The test plays everybody else. Its
-// cache is never stale.
+// cache is stale only if the test says so.
 type management struct {
 	*GomegaWithT
 	ctx          context.Context
@@ -68,6 +68,8 @@ type management struct {
 	refuse func(client.Object) (created bool, answer error)
 	// applyError is the error of each server-side apply; nil if it succeeds.
 	applyError error
+	// cached are the Machines that a stale cache shows; nil if the cache is up to date.
+	cached *clusterv1.MachineList
 }
 
 // noWatches is a controller without watches.
@@ -104,7 +106,7 @@ func newManagement(t *testing.T, replicas int32) *management {
 		WithObjects(m.cluster, m.controlPlane, template, definition("FooMachineTemplate"), definition("FooMachine")).
 		WithStatusSubresource(&clusterv1.Cluster{}, &clusterv1.Machine{}, &controlplanev1.FooControlPlane{}).Build()
 	m.client = live
-	counted := interceptor.NewClient(live, m.countWrites())
+	counted := interceptor.NewClient(live, m.cacheAndCountWrites())
 	past := interceptor.NewClient(live, interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
 			m.note("get", object)
@@ -132,8 +134,15 @@ func (m *management) note(what string, object client.Object) {
 	m.requests = append(m.requests, fmt.Sprintf("%s %T %s", what, object, object.GetName()))
 }
 
-func (m *management) countWrites() interceptor.Funcs {
+func (m *management) cacheAndCountWrites() interceptor.Funcs {
 	return interceptor.Funcs{
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			if machines, ok := list.(*clusterv1.MachineList); ok && m.cached != nil {
+				m.cached.DeepCopyInto(machines)
+				return nil
+			}
+			return c.List(ctx, list, options...)
+		},
 		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
 			m.note("create", object)
 			object.SetCreationTimestamp(metav1.NewTime(m.clock.Now()))
@@ -186,11 +195,15 @@ func definition(kind string) *apiextensionsv1.CustomResourceDefinition {
 	}}
 }
 
+func (m *management) reconcileOnce() (ctrl.Result, error) {
+	return m.reconciler.Reconcile(m.ctx, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(m.controlPlane)})
+}
+
 // reconcile reconciles once, and again for as long as its own writes or a stale cache require it.
 func (m *management) reconcile() (ctrl.Result, error) {
 	for {
 		before := m.get()
-		result, err := m.reconciler.Reconcile(m.ctx, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(m.controlPlane)})
+		result, err := m.reconcileOnce()
 		m.Expect(len(m.requests)).To(BeNumerically("<", 5000), "it never stops reconciling")
 		again := before.ResourceVersion != m.get().ResourceVersion && controlPlaneChanged().Update(event.UpdateEvent{ObjectOld: before, ObjectNew: m.get()})
 		if !again && result.RequeueAfter != staleInterval {
@@ -311,11 +324,15 @@ func (m *management) forget() {
 // mark plays a MachineHealthCheck that finds Machines without a Node.
 func (m *management) mark() {
 	for _, machine := range m.machines() {
-		alter(m, &machine, func(machine *clusterv1.Machine) {
-			conditions.Set(machine, metav1.Condition{Type: clusterv1.MachineHealthCheckSucceededCondition, Status: metav1.ConditionFalse, Reason: "NodeStartupTimeout"})
-			conditions.Set(machine, metav1.Condition{Type: clusterv1.MachineOwnerRemediatedCondition, Status: metav1.ConditionFalse, Reason: "WaitingForRemediation"})
-		})
+		m.markOne(&machine)
 	}
+}
+
+func (m *management) markOne(machine *clusterv1.Machine) {
+	alter(m, machine, func(machine *clusterv1.Machine) {
+		conditions.Set(machine, metav1.Condition{Type: clusterv1.MachineHealthCheckSucceededCondition, Status: metav1.ConditionFalse, Reason: "NodeStartupTimeout"})
+		conditions.Set(machine, metav1.Condition{Type: clusterv1.MachineOwnerRemediatedCondition, Status: metav1.ConditionFalse, Reason: "WaitingForRemediation"})
+	})
 }
 
 func TestAControlPlaneThatLostItsStatusLosesNoMachine(t *testing.T) {
@@ -531,7 +548,7 @@ func TestADecisionFromAStaleCacheIsNotCarriedOut(t *testing.T) {
 		controlPlane.Spec.MachineTemplate.ObjectMeta.Labels = map[string]string{"team": "a"}
 	})
 	m.applyError = apierrors.NewConflict(clusterv1.GroupVersion.WithResource("machines").GroupResource(), "a", errors.New("changed"))
-	_, err := m.reconciler.Reconcile(m.ctx, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(m.controlPlane)})
+	_, err := m.reconcileOnce()
 	m.Expect(err).NotTo(HaveOccurred())
 	m.Expect(m.machines()).To(HaveLen(1))
 
@@ -540,6 +557,72 @@ func TestADecisionFromAStaleCacheIsNotCarriedOut(t *testing.T) {
 	m.Expect(err).To(MatchError(ContainSubstring("the webhook does not answer")))
 	m.Expect(m.machines()).To(HaveLen(1), "the decision was made from another version of the Machine")
 	m.Expect(m.drainEvents()).To(ContainElement(ContainSubstring("the webhook does not answer")))
+}
+
+// The response to an update of a Machine may show more than the decision was made from.
+func TestAnUpdateOfAMachineDoesNotHideAStaleCache(t *testing.T) {
+	updates := map[string]func(*management){
+		"labels": func(m *management) {
+			alter(m, m.get(), func(controlPlane *controlplanev1.FooControlPlane) {
+				controlPlane.Spec.MachineTemplate.ObjectMeta.Labels = map[string]string{"team": "a"}
+			})
+		},
+		"all that is applied, right after a start": func(m *management) { m.reconciler.applied = lru.New(100) },
+		"the record of what it is made from": func(m *management) {
+			for _, machine := range m.machines() {
+				alter(m, &machine, func(machine *clusterv1.Machine) { delete(machine.Annotations, controlplanev1.MadeFromAnnotation) })
+			}
+		},
+	}
+	meanwhile := map[string]func(*management){
+		"the Machine has recovered": func(m *management) {
+			alter(m, &m.machines()[0], func(machine *clusterv1.Machine) {
+				conditions.Set(machine, metav1.Condition{Type: clusterv1.MachineHealthCheckSucceededCondition, Status: metav1.ConditionTrue, Reason: "Succeeded"})
+			})
+		},
+		"another Machine is being deleted": func(m *management) {
+			other := &m.machines()[1]
+			alter(m, other, func(machine *clusterv1.Machine) { machine.Finalizers = []string{clusterv1.MachineFinalizer} })
+			m.Expect(m.client.Delete(m.ctx, other)).To(Succeed())
+		},
+	}
+	for update, wanted := range updates {
+		for change, happens := range meanwhile {
+			t.Run(update+", "+change, func(t *testing.T) {
+				m := newManagement(t, 3)
+				m.grow(3)
+				m.markOne(&m.machines()[0])
+				wanted(m)
+				m.cached = &clusterv1.MachineList{Items: m.machines()}
+				happens(m)
+				before := m.names()
+				result, err := m.reconcileOnce()
+				m.Expect(m.names()).To(Equal(before))
+				m.Expect(err).NotTo(HaveOccurred())
+				m.Expect(result.RequeueAfter).To(Equal(staleInterval))
+			})
+		}
+	}
+}
+
+// A manager that has just started updates all Machines, and so must not wait for itself.
+func TestTheFirstDecisionIsCarriedOutOnceTheCacheHasCaughtUp(t *testing.T) {
+	m := newManagement(t, 3)
+	m.grow(3)
+	marked := &m.machines()[0]
+	alter(m, marked, func(machine *clusterv1.Machine) { machine.Finalizers = []string{clusterv1.MachineFinalizer} })
+	m.markOne(marked)
+	m.reconciler.applied, m.reconciler.memories = lru.New(100), newMemories()
+	m.cached = &clusterv1.MachineList{Items: m.machines()}
+	alter(m, marked, func(machine *clusterv1.Machine) { machine.Status.Phase = string(clusterv1.MachinePhaseRunning) })
+	result, err := m.reconcileOnce()
+	m.Expect(err).NotTo(HaveOccurred())
+	m.Expect(result.RequeueAfter).To(Equal(staleInterval))
+	m.cached = nil
+	_, err = m.reconcileOnce()
+	m.Expect(err).NotTo(HaveOccurred())
+	m.Expect(m.client.Get(m.ctx, client.ObjectKeyFromObject(marked), marked)).To(Succeed())
+	m.Expect(marked.DeletionTimestamp).NotTo(BeNil())
 }
 
 // Cluster API writes to a new Machine and its objects many times. Each write of ours would cause it
