@@ -7,6 +7,7 @@ import (
 	"crypto"
 	"crypto/x509"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,21 +50,22 @@ func isAuthority(certificate *secret.Certificate) bool {
 	return certificate.Purpose != secret.APIServerEtcdClient
 }
 
-// checkKey returns the private key if it belongs to the public key.
-func checkKey(certificate *secret.Certificate, public crypto.PublicKey) (crypto.Signer, error) {
+// checkKey returns the private key if it belongs to one of the public keys.
+func checkKey(certificate *secret.Certificate, public ...any) (crypto.Signer, error) {
 	// The parser's own error is left out, because it may quote what it could not parse.
 	key, err := capicerts.DecodePrivateKeyPEM(certificate.KeyPair.Key)
 	if err != nil || key == nil {
 		return nil, invalid(certificate, secret.TLSKeyDataName, "is not a PEM private key")
 	}
-	if !samePublicKey(key.Public(), public) {
+	if !slices.ContainsFunc(public, func(one any) bool { return samePublicKey(key.Public(), one) }) {
 		return nil, invalid(certificate, secret.TLSKeyDataName, fmt.Sprintf("is not the key that belongs to data[%q]", secret.TLSCrtDataName))
 	}
 	return key, nil
 }
 
 // checkServiceAccount checks the key pair that signs the tokens of service accounts; its public
-// half is not a certificate.
+// half is not a certificate. It may hold other public keys too, in any order, for tokens that were
+// signed before the key was rotated.
 func checkServiceAccount(certificate *secret.Certificate) error {
 	public, err := keyutil.ParsePublicKeysPEM(certificate.KeyPair.Cert)
 	if err != nil || len(public) == 0 {
@@ -72,7 +74,7 @@ func checkServiceAccount(certificate *secret.Certificate) error {
 	if len(certificate.KeyPair.Key) == 0 {
 		return invalid(certificate, secret.TLSKeyDataName, "is missing")
 	}
-	_, err = checkKey(certificate, public[0])
+	_, err = checkKey(certificate, public...)
 	return err
 }
 

@@ -6,6 +6,7 @@ package certs
 import (
 	"context"
 	"crypto/x509"
+	"slices"
 	"testing"
 	"time"
 
@@ -225,6 +226,13 @@ func TestUnusable(t *testing.T) {
 			},
 			want: `certificate Secret c1-sa: data["tls.crt"] is not a PEM public key; ` + way,
 		},
+		"public keys of other private keys": {
+			secret: "c1-sa",
+			change: func(g *WithT, found *corev1.Secret, _ map[string]*corev1.Secret) {
+				found.Data[secret.TLSCrtDataName] = slices.Concat(publicKey(g), publicKey(g))
+			},
+			want: `certificate Secret c1-sa: data["tls.key"] is not the key that belongs to data["tls.crt"]; ` + way,
+		},
 		"no private key": {
 			secret: "c1-sa",
 			change: func(_ *WithT, found *corev1.Secret, _ map[string]*corev1.Secret) {
@@ -251,6 +259,24 @@ func TestUnusable(t *testing.T) {
 			}
 			g.Expect(read(g, live)[test.secret].Data).To(Equal(secrets[test.secret].Data), "nothing is replaced")
 		})
+	}
+}
+
+// publicKey returns the public key of another cluster's service accounts.
+func publicKey(g *WithT) []byte { return generated(g)["c1-sa"].Data[secret.TLSCrtDataName] }
+
+// While the key is rotated, tokens that another key has signed must still be accepted.
+func TestServiceAccountsMayHaveSeveralPublicKeys(t *testing.T) {
+	g := NewWithT(t)
+	secrets := generated(g)
+	own := secrets["c1-sa"].Data[secret.TLSCrtDataName]
+	for _, keys := range [][]byte{slices.Concat(publicKey(g), own), slices.Concat(own, publicKey(g))} {
+		secrets["c1-sa"].Data[secret.TLSCrtDataName] = keys
+		store, _ := newStore(objects(secrets)...)
+		for _, ensure := range []func(context.Context, Request) (Found, error){store.Lookup, store.LookupOrGenerate} {
+			_, err := ensure(context.Background(), testRequest())
+			g.Expect(err).NotTo(HaveOccurred())
+		}
 	}
 }
 
