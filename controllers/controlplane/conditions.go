@@ -101,7 +101,7 @@ func (s *scope) certificatesCondition() metav1.Condition {
 	case s.deleting() && before != nil:
 		return *before
 	case problem == nil:
-		return says(is(conditionType, metav1.ConditionTrue, controlplanev1.CertificatesAvailableReason), "%s", s.prerequisites.notice)
+		return says(is(conditionType, metav1.ConditionTrue, controlplanev1.CertificatesAvailableReason), "%s", strings.Join(s.prerequisites.notices, "; "))
 	case problem.Reason == controlplanev1.CertificatesInternalErrorReason:
 		return says(is(conditionType, metav1.ConditionUnknown, problem.Reason), "%s", problem.Message)
 	default:

@@ -86,8 +86,8 @@ type prerequisites struct {
 	kubeconfig *plan.Problem
 	// spec says what is wrong with the spec; nil if it is valid, or if Machines already exist.
 	spec *plan.Problem
-	// notice lists the certificates that expire soon; empty if there are none.
-	notice string
+	// notices list the certificates that expire soon.
+	notices []string
 }
 
 func (s *scope) key() client.ObjectKey { return client.ObjectKeyFromObject(s.cluster) }

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,6 +17,7 @@ import (
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util"
+	"sigs.k8s.io/cluster-api/util/secret"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/controlplane/v1beta2"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
@@ -66,7 +66,7 @@ func (r *Reconciler) ensureKubeconfig(ctx context.Context, s *scope, authority c
 		return nil
 	}
 	configuration := s.controlPlane.Spec.KubeadmConfigSpec.ClusterConfiguration
-	err := r.kubeconfigs.Ensure(ctx, kubeconfig.Request{
+	expires, err := r.kubeconfigs.Ensure(ctx, kubeconfig.Request{
 		Cluster:   s.key(),
 		Endpoint:  s.endpoint(),
 		Authority: authority,
@@ -84,6 +84,10 @@ func (r *Reconciler) ensureKubeconfig(ctx context.Context, s *scope, authority c
 		return err
 	}
 	s.prerequisites.kubeconfig = nil
+	if !expires.IsZero() {
+		s.prerequisites.notices = append(s.prerequisites.notices, fmt.Sprintf("Secret %s: its client certificate expires at %s, and Secret %s has no key to renew it with",
+			secret.Name(s.cluster.Name, secret.Kubeconfig), expires.UTC().Format(time.RFC3339), secret.Name(s.cluster.Name, secret.ClusterCA)))
+	}
 	return nil
 }
 
@@ -103,7 +107,7 @@ func (r *Reconciler) ensureCertificates(ctx context.Context, s *scope) (certs.Au
 	found, err := ensure(ctx, request)
 	if err == nil {
 		s.prerequisites.certificates = nil
-		s.prerequisites.notice = expiryNotice(found.Expiries, s.now)
+		s.prerequisites.notices = expiryNotices(found.Expiries, s.now)
 		return found.Authority, nil
 	}
 	var missing *certs.MissingError
@@ -136,16 +140,16 @@ func (s *scope) certificatesUsed() bool {
 	return s.initialized || len(s.machines)+len(s.foreign)+len(s.adoptable) > 0
 }
 
-// expiryNotice lists the certificates that expire soon. It names times, not durations, so that the
+// expiryNotices lists the certificates that expire soon. It names times, not durations, so that the
 // text does not change.
-func expiryNotice(expiries []certs.Expiry, now time.Time) string {
+func expiryNotices(expiries []certs.Expiry, now time.Time) []string {
 	var soon []string
 	for _, expiry := range expiries {
 		if expiry.At.Sub(now) < authorityExpiryNotice {
 			soon = append(soon, fmt.Sprintf("Secret %s: its certificate expires at %s", expiry.Secret, expiry.At.UTC().Format(time.RFC3339)))
 		}
 	}
-	return strings.Join(soon, "; ")
+	return soon
 }
 
 // specProblem says what is invalid in the spec. A webhook rejects that too, if there is one. It

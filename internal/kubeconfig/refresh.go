@@ -87,6 +87,16 @@ func (r Request) renew(user *api.AuthInfo) error {
 	return nil
 }
 
+// expires returns when the current user's client certificate expires if it expires soon and there is
+// no key to renew it with; otherwise zero.
+func (r Request) expires(config *api.Config) time.Time {
+	user := config.AuthInfos[config.Contexts[config.CurrentContext].AuthInfo]
+	if user == nil || r.Authority.Key != nil || !expiresSoon(user, r.Now) {
+		return time.Time{}
+	}
+	return expiryOf(user)
+}
+
 // expiresSoon reports whether a user's client certificate has less than half of its lifetime left,
 // or whether the user has no credentials at all. The certificate does not show when it was issued:
 // its validity starts when that of the authority does.
@@ -94,6 +104,14 @@ func expiresSoon(user *api.AuthInfo, now time.Time) bool {
 	if len(user.ClientCertificateData) == 0 && (user.Token != "" || user.Username != "") {
 		return false
 	}
+	return expiryOf(user).Sub(now) < capicerts.ClientCertificateRenewalDuration
+}
+
+// expiryOf returns when a user's client certificate expires; zero if there is none.
+func expiryOf(user *api.AuthInfo) time.Time {
 	certificate, err := capicerts.DecodeCertPEM(user.ClientCertificateData)
-	return err != nil || certificate == nil || certificate.NotAfter.Sub(now) < capicerts.ClientCertificateRenewalDuration
+	if err != nil || certificate == nil {
+		return time.Time{}
+	}
+	return certificate.NotAfter
 }

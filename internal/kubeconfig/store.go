@@ -62,31 +62,33 @@ type Request struct {
 // Ensure creates the kubeconfig Secret if there is none, makes sure that it is owned, and renews
 // its client certificate when half of the certificate's lifetime is over. The server follows the
 // endpoint unless a user has changed it, and missing certificates of the authority are added. The
-// rest of a kubeconfig stays as it is. Ensure never writes a Secret that a user created. It returns
-// ErrMissing if it cannot create one, and an InvalidError if the existing one is not for this
-// cluster.
-func (s *Store) Ensure(ctx context.Context, request Request) error {
+// rest of a kubeconfig stays as it is. Ensure never writes a Secret that a user created.
+//
+// It returns when the client certificate expires if it should be renewed and there is no key to do
+// so; otherwise zero. It returns ErrMissing if it cannot create a Secret, and an InvalidError if the
+// existing one is not for this cluster.
+func (s *Store) Ensure(ctx context.Context, request Request) (expires time.Time, err error) {
 	existing, err := secret.GetFromNamespacedName(ctx, s.cached, request.Cluster, secret.Kubeconfig)
 	if apierrors.IsNotFound(err) {
 		existing, err = secret.GetFromNamespacedName(ctx, s.live, request.Cluster, secret.Kubeconfig)
 	}
 	if apierrors.IsNotFound(err) {
-		return s.create(ctx, request)
+		return expires, s.create(ctx, request)
 	}
 	if err != nil {
-		return fmt.Errorf("getting the kubeconfig Secret: %w", err)
+		return expires, fmt.Errorf("getting the kubeconfig Secret: %w", err)
 	}
 	config, err := check(existing, request)
 	if err != nil {
-		return err
+		return expires, err
 	}
 	if err := certs.EnsureOwner(ctx, s.live, existing, request.Owner); err != nil {
-		return err
+		return expires, err
 	}
 	if !own(existing) || request.Owner.UID == "" {
-		return nil
+		return expires, nil
 	}
-	return s.refresh(ctx, request, existing, config)
+	return request.expires(config), s.refresh(ctx, request, existing, config)
 }
 
 func (s *Store) create(ctx context.Context, request Request) error {

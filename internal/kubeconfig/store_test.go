@@ -59,6 +59,11 @@ func newStore(objects ...client.Object) (*Store, client.Client) {
 	return NewStore(fake.NewClientBuilder().Build(), live), live
 }
 
+func ensure(store *Store, request Request) error {
+	_, err := store.Ensure(context.Background(), request)
+	return err
+}
+
 func read(g *WithT, reader client.Client) *corev1.Secret {
 	found := &corev1.Secret{}
 	g.Expect(reader.Get(context.Background(), client.ObjectKey{Namespace: "default", Name: "c1-kubeconfig"}, found)).To(Succeed())
@@ -87,7 +92,7 @@ func TestCreate(t *testing.T) {
 	g := NewWithT(t)
 	store, live := newStore()
 	request := newRequest(g)
-	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	g.Expect(ensure(store, request)).To(Succeed())
 	made := read(g, live)
 	g.Expect(made.Type).To(Equal(clusterv1.ClusterSecretType))
 	g.Expect(made.Labels).To(HaveKeyWithValue(clusterv1.ClusterNameLabel, "c1"))
@@ -103,7 +108,7 @@ func TestCreateWithoutKey(t *testing.T) {
 	store, _ := newStore()
 	request := newRequest(g)
 	request.Authority.Key = nil
-	g.Expect(errors.Is(store.Ensure(context.Background(), request), ErrNoKey)).To(BeTrue())
+	g.Expect(errors.Is(ensure(store, request), ErrNoKey)).To(BeTrue())
 }
 
 // TestWithoutAuthority shows that a kubeconfig is kept as it is while the authority is lost.
@@ -111,14 +116,14 @@ func TestWithoutAuthority(t *testing.T) {
 	g := NewWithT(t)
 	store, live := newStore()
 	request := newRequest(g)
-	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	g.Expect(ensure(store, request)).To(Succeed())
 	made := read(g, live)
 
 	request.Authority, request.Now = certs.Authority{}, time.Now().AddDate(2, 0, 0)
-	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	g.Expect(ensure(store, request)).To(Succeed())
 	g.Expect(read(g, live).ResourceVersion).To(Equal(made.ResourceVersion))
 	g.Expect(live.Delete(context.Background(), made)).To(Succeed())
-	g.Expect(store.Ensure(context.Background(), request)).To(MatchError(ErrNoKey))
+	g.Expect(ensure(store, request)).To(MatchError(ErrNoKey))
 }
 
 // The kubeconfig of another control plane must neither be changed nor be deleted with this one.
@@ -126,14 +131,14 @@ func TestWithoutAnOwnerTheSecretIsOnlyRead(t *testing.T) {
 	g := NewWithT(t)
 	store, live := newStore()
 	request := newRequest(g)
-	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	g.Expect(ensure(store, request)).To(Succeed())
 	made := read(g, live)
 
 	request.Owner, request.Now, request.Endpoint.Host = metav1.OwnerReference{}, time.Now().AddDate(0, 11, 0), "10.1.2.4"
-	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	g.Expect(ensure(store, request)).To(Succeed())
 	g.Expect(read(g, live)).To(Equal(made))
 	g.Expect(live.Delete(context.Background(), made)).To(Succeed())
-	g.Expect(store.Ensure(context.Background(), request)).To(MatchError("there is no kubeconfig Secret"))
+	g.Expect(ensure(store, request)).To(MatchError("there is no kubeconfig Secret"))
 	list := &corev1.SecretList{}
 	g.Expect(live.List(context.Background(), list)).To(Succeed())
 	g.Expect(list.Items).To(BeEmpty())
@@ -145,7 +150,7 @@ func TestWhatTheUserChangedStays(t *testing.T) {
 	g := NewWithT(t)
 	store, live := newStore()
 	request := newRequest(g)
-	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	g.Expect(ensure(store, request)).To(Succeed())
 	edited := read(g, live)
 	config := parse(g, edited)
 	config.Clusters["c1"].Server = "https://bastion.example.com:8443"
@@ -155,11 +160,11 @@ func TestWhatTheUserChangedStays(t *testing.T) {
 	config.Contexts["robot@c1"] = &api.Context{Cluster: "c1", AuthInfo: "robot", Namespace: "n"}
 	edited.Data[secret.KubeconfigDataName] = encode(g, config)
 	g.Expect(live.Update(context.Background(), edited)).To(Succeed())
-	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	g.Expect(ensure(store, request)).To(Succeed())
 	g.Expect(read(g, live).Data).To(Equal(edited.Data), "nothing is written in the first half of its lifetime")
 
 	request.Now = time.Now().AddDate(0, 11, 0)
-	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	g.Expect(ensure(store, request)).To(Succeed())
 	renewed := parse(g, read(g, live))
 	was, is := config.AuthInfos["c1-admin"], renewed.AuthInfos["c1-admin"]
 	g.Expect(is.ClientCertificateData).NotTo(Equal(was.ClientCertificateData))
@@ -175,16 +180,16 @@ func TestTheServerFollowsTheEndpoint(t *testing.T) {
 	g := NewWithT(t)
 	store, live := newStore()
 	request := newRequest(g)
-	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	g.Expect(ensure(store, request)).To(Succeed())
 	made := parse(g, read(g, live))
 
 	for _, endpoint := range []clusterv1.APIEndpoint{{Host: "10.1.2.4", Port: 7443}, {Host: "fd00::1", Port: 6443}} {
 		request.Endpoint = endpoint
-		g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+		g.Expect(ensure(store, request)).To(Succeed())
 		moved := read(g, live)
 		made.Clusters["c1"].Server = "https://" + endpoint.String()
 		g.Expect(parse(g, moved)).To(Equal(made), "nothing else changes")
-		g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+		g.Expect(ensure(store, request)).To(Succeed())
 		g.Expect(read(g, live).ResourceVersion).To(Equal(moved.ResourceVersion))
 	}
 
@@ -193,7 +198,7 @@ func TestTheServerFollowsTheEndpoint(t *testing.T) {
 	edited.Data[secret.KubeconfigDataName] = encode(g, made)
 	g.Expect(live.Update(context.Background(), edited)).To(Succeed())
 	request.Endpoint.Host = "10.1.2.5"
-	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	g.Expect(ensure(store, request)).To(Succeed())
 	g.Expect(read(g, live)).To(Equal(edited), "the user's server stays")
 }
 
@@ -202,12 +207,12 @@ func TestAnUnrecordedServerStays(t *testing.T) {
 	g := NewWithT(t)
 	store, live := newStore()
 	request := newRequest(g)
-	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	g.Expect(ensure(store, request)).To(Succeed())
 	old := read(g, live)
 	old.Annotations = nil
 	g.Expect(live.Update(context.Background(), old)).To(Succeed())
 	request.Endpoint.Host = "10.1.2.4"
-	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	g.Expect(ensure(store, request)).To(Succeed())
 	g.Expect(read(g, live)).To(Equal(old))
 }
 
@@ -227,16 +232,16 @@ func TestANewCertificateOfTheAuthority(t *testing.T) {
 	g := NewWithT(t)
 	store, live := newStore()
 	request := newRequest(g)
-	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	g.Expect(ensure(store, request)).To(Succeed())
 	was := parse(g, read(g, live))
 
 	old, renewed := request.Authority.Certificate, reissued(g, request.Authority)
 	request.Authority.Certificate, request.Authority.Bundle = renewed, []*x509.Certificate{renewed}
-	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	g.Expect(ensure(store, request)).To(Succeed())
 	is := read(g, live)
 	was.Clusters["c1"].CertificateAuthorityData = append(capicerts.EncodeCertPEM(old), capicerts.EncodeCertPEM(renewed)...)
 	g.Expect(parse(g, is)).To(Equal(was), "nothing else changes")
-	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	g.Expect(ensure(store, request)).To(Succeed())
 	g.Expect(read(g, live).ResourceVersion).To(Equal(is.ResourceVersion))
 }
 
@@ -246,11 +251,11 @@ func TestABundleOfAuthorities(t *testing.T) {
 	request := newRequest(g)
 	other := newRequest(g).Authority.Certificate
 	request.Authority.Bundle = append(request.Authority.Bundle, other)
-	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	g.Expect(ensure(store, request)).To(Succeed())
 	made := read(g, live)
 	g.Expect(parse(g, made).Clusters["c1"].CertificateAuthorityData).To(
 		Equal(append(capicerts.EncodeCertPEM(request.Authority.Certificate), capicerts.EncodeCertPEM(other)...)))
-	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	g.Expect(ensure(store, request)).To(Succeed())
 	g.Expect(read(g, live).ResourceVersion).To(Equal(made.ResourceVersion))
 }
 
@@ -259,13 +264,13 @@ func TestNoCertificateOfTheAuthorityIsAddedToNone(t *testing.T) {
 	g := NewWithT(t)
 	store, live := newStore()
 	request := newRequest(g)
-	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	g.Expect(ensure(store, request)).To(Succeed())
 	edited := read(g, live)
 	config := parse(g, edited)
 	config.Clusters["c1"].CertificateAuthorityData = nil
 	edited.Data[secret.KubeconfigDataName] = encode(g, config)
 	g.Expect(live.Update(context.Background(), edited)).To(Succeed())
-	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	g.Expect(ensure(store, request)).To(Succeed())
 	g.Expect(read(g, live)).To(Equal(edited))
 }
 
@@ -276,13 +281,13 @@ func TestCredentialsOfTheCurrentUser(t *testing.T) {
 		g := NewWithT(t)
 		store, live := newStore()
 		request := newRequest(g)
-		g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+		g.Expect(ensure(store, request)).To(Succeed())
 		edited := read(g, live)
 		config := parse(g, edited)
 		config.AuthInfos["c1-admin"] = &api.AuthInfo{Token: token}
 		edited.Data[secret.KubeconfigDataName] = encode(g, config)
 		g.Expect(live.Update(context.Background(), edited)).To(Succeed())
-		g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+		g.Expect(ensure(store, request)).To(Succeed())
 		g.Expect(parse(g, read(g, live)).AuthInfos["c1-admin"].ClientCertificateData).To(want)
 	}
 }
@@ -291,16 +296,16 @@ func TestRenewal(t *testing.T) {
 	g := NewWithT(t)
 	store, live := newStore()
 	request := newRequest(g)
-	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	g.Expect(ensure(store, request)).To(Succeed())
 	made := read(g, live)
 	halfLife := clientExpiry(g, made).Add(-capicerts.DefaultCertDuration / 2)
 
 	request.Now = halfLife.Add(-time.Minute)
-	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	g.Expect(ensure(store, request)).To(Succeed())
 	g.Expect(read(g, live).ResourceVersion).To(Equal(made.ResourceVersion), "nothing is written in the first half of its lifetime")
 
 	request.Now = halfLife.Add(time.Minute)
-	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	g.Expect(ensure(store, request)).To(Succeed())
 	renewed := read(g, live)
 	g.Expect(renewed.Data).NotTo(Equal(made.Data))
 	before, after := parse(g, made), parse(g, renewed)
@@ -309,8 +314,35 @@ func TestRenewal(t *testing.T) {
 	g.Expect(after.AuthInfos["c1-admin"].ClientCertificateData).NotTo(Equal(before.AuthInfos["c1-admin"].ClientCertificateData))
 
 	request.Authority.Key = nil
-	g.Expect(store.Ensure(context.Background(), request)).To(Succeed(), "nothing can be renewed without a key")
+	expires, err := store.Ensure(context.Background(), request)
+	g.Expect(err).NotTo(HaveOccurred(), "nothing can be renewed without a key")
+	g.Expect(expires).To(Equal(clientExpiry(g, renewed)))
 	g.Expect(read(g, live).ResourceVersion).To(Equal(renewed.ResourceVersion))
+}
+
+func TestOnlyAKubeconfigThatCannotBeRenewedIsReported(t *testing.T) {
+	tests := map[string]func(*Request, *corev1.Secret, *api.AuthInfo){
+		"it is too early":         func(request *Request, _ *corev1.Secret, _ *api.AuthInfo) { request.Now = time.Now() },
+		"another owner renews it": func(request *Request, _ *corev1.Secret, _ *api.AuthInfo) { request.Owner = metav1.OwnerReference{} },
+		"it is the user's own":    func(_ *Request, kept *corev1.Secret, _ *api.AuthInfo) { kept.Type = corev1.SecretTypeOpaque },
+		"it has a token":          func(_ *Request, _ *corev1.Secret, user *api.AuthInfo) { *user = api.AuthInfo{Token: "t"} },
+		"it has no credentials":   func(_ *Request, _ *corev1.Secret, user *api.AuthInfo) { *user = api.AuthInfo{} },
+	}
+	for name, change := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			store, live := newStore()
+			request := newRequest(g)
+			g.Expect(ensure(store, request)).To(Succeed())
+			kept := read(g, live)
+			config := parse(g, kept)
+			request.Authority.Key, request.Now = nil, time.Now().AddDate(0, 9, 0)
+			change(&request, kept, config.AuthInfos["c1-admin"])
+			kept.Data[secret.KubeconfigDataName] = encode(g, config)
+			g.Expect(live.Update(context.Background(), kept)).To(Succeed())
+			g.Expect(store.Ensure(context.Background(), request)).To(BeZero())
+		})
+	}
 }
 
 // TestRenewalWithAnOldAuthority shows that an old authority, from whose start a certificate is
@@ -320,9 +352,9 @@ func TestRenewalWithAnOldAuthority(t *testing.T) {
 	store, live := newStore()
 	request := newRequest(g)
 	request.Authority.Certificate.NotBefore = time.Now().AddDate(-9, 0, 0)
-	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	g.Expect(ensure(store, request)).To(Succeed())
 	made := read(g, live)
-	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	g.Expect(ensure(store, request)).To(Succeed())
 	g.Expect(read(g, live).ResourceVersion).To(Equal(made.ResourceVersion))
 }
 
@@ -340,7 +372,7 @@ func TestUserMade(t *testing.T) {
 	before := read(g, live)
 	request.Now = time.Now().AddDate(2, 0, 0)
 	request.Endpoint.Host = "the-same-by-another-name.example.com"
-	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	g.Expect(ensure(store, request)).To(Succeed())
 	g.Expect(read(g, live)).To(Equal(before))
 }
 
@@ -348,7 +380,7 @@ func TestUserMade(t *testing.T) {
 func TestAnotherContextMayUseAProgram(t *testing.T) {
 	g := NewWithT(t)
 	store, live := newStore()
-	g.Expect(store.Ensure(context.Background(), newRequest(g))).To(Succeed())
+	g.Expect(ensure(store, newRequest(g))).To(Succeed())
 	edited := read(g, live)
 	config := parse(g, edited)
 	config.AuthInfos["person"] = &api.AuthInfo{Exec: &api.ExecConfig{
@@ -364,11 +396,11 @@ func TestOwnerIsRestored(t *testing.T) {
 	g := NewWithT(t)
 	store, live := newStore()
 	request := newRequest(g)
-	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	g.Expect(ensure(store, request)).To(Succeed())
 	made := read(g, live)
 	made.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Before", Name: "b", UID: "2", Controller: ptr.To(true)}}
 	g.Expect(live.Update(context.Background(), made)).To(Succeed())
-	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	g.Expect(ensure(store, request)).To(Succeed())
 	g.Expect(read(g, live).OwnerReferences).To(ConsistOf(HaveField("UID", BeEquivalentTo(ownerUID))))
 }
 
@@ -465,7 +497,7 @@ func TestNotForThisCluster(t *testing.T) {
 				Data:       map[string][]byte{secret.KubeconfigDataName: data},
 			})
 			before := read(g, live)
-			err := store.Ensure(context.Background(), request)
+			err := ensure(store, request)
 			var invalid *InvalidError
 			g.Expect(errors.As(err, &invalid)).To(BeTrue())
 			g.Expect(err).To(MatchError(test.want))
