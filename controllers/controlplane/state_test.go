@@ -115,3 +115,36 @@ func TestSinceWhenInfrastructureIsUp(t *testing.T) {
 	s.observation, s.workloadProblem = nil, "no answer"
 	g.Expect(sinceWhen(21, true)).To(Equal(began.Add(20*time.Minute)), "the management cluster shows it")
 }
+
+// The cache may show the deletion of a Machine later than the record of its remediation.
+func TestWhenTheRecordOfARemediationIsDropped(t *testing.T) {
+	mark := func(status metav1.ConditionStatus) func(*scope) {
+		return func(s *scope) {
+			conditions.Set(s.machines[0], metav1.Condition{Type: clusterv1.MachineHealthCheckSucceededCondition, Status: status, Reason: "Test"})
+			conditions.Set(s.machines[0], metav1.Condition{Type: clusterv1.MachineOwnerRemediatedCondition, Status: metav1.ConditionFalse, Reason: "Test"})
+		}
+	}
+	tests := map[string]struct {
+		change func(*scope)
+		kept   bool
+	}{
+		"the Machine is still to be remediated": {change: mark(metav1.ConditionFalse), kept: true},
+		"the Machine is being deleted":          {change: func(s *scope) { s.machines[0].DeletionTimestamp = ptr.To(metav1.Now()) }, kept: true},
+		"the Machine is gone":                   {change: func(s *scope) { s.machines = s.machines[1:] }, kept: true},
+		"the Machine has recovered":             {change: mark(metav1.ConditionTrue)},
+		"the Machine has been replaced":         {change: func(s *scope) { s.machines[0].Name = "d" }},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			s := observed("a", "b", "c")
+			s.controlPlane.Annotations = map[string]string{
+				controlplanev1.RemediationInProgressAnnotation: `{"machine":"a","timestamp":"2026-03-09T09:00:00Z","retryCount":1}`,
+			}
+			test.change(s)
+			s.forgetRemediation(outcome{state: s.current(), next: plan.Decision{Action: plan.ActionWait}})
+			_, kept := s.controlPlane.Annotations[controlplanev1.RemediationInProgressAnnotation]
+			g.Expect(kept).To(Equal(test.kept))
+		})
+	}
+}

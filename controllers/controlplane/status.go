@@ -160,12 +160,17 @@ func (s *scope) lastRemediation(result outcome) controlplanev1.LastRemediationSt
 	return latest
 }
 
-// forgetRemediation drops the record of a remediation that no longer needs a replacement.
+// forgetRemediation drops the record of a remediation that no longer needs a replacement. A Machine
+// that is still to be remediated keeps it: its deletion may not be in the cache yet.
 func (s *scope) forgetRemediation(result outcome) {
 	seen := result.state
 	wanted := seen.Remediation != nil && (len(seen.Machines) < seen.Target() ||
 		slices.ContainsFunc(seen.Machines, func(m plan.Machine) bool { return m.Name == seen.Remediation.Machine }))
-	if !wanted && result.next.Action != plan.ActionRemediate {
+	record := parseRemediation(s.controlPlane.Annotations[controlplanev1.RemediationInProgressAnnotation])
+	marked := slices.ContainsFunc(seen.Machines, func(m plan.Machine) bool {
+		return record != nil && m.Name == record.Machine && m.Remediate && !m.Deleting
+	})
+	if !wanted && !marked {
 		delete(s.controlPlane.Annotations, controlplanev1.RemediationInProgressAnnotation)
 	}
 }
