@@ -26,6 +26,20 @@ func addonOf(name string, variants ...string) *extensionv1.Addon {
 	return made
 }
 
+// A text that changes from one look to the next would be written again and again.
+func TestRestingJobsGiveTheSameText(t *testing.T) {
+	job := func(name, reason string) extensionv1.HookJob {
+		made := extensionv1.HookJob{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		made.Status.Conditions = []metav1.Condition{{Type: extensionv1.HookJobCompletedCondition, Reason: reason, Message: "nothing is done"}}
+		return made
+	}
+	g := NewWithT(t)
+	a, b := job("a", extensionv1.HookJobRestingReason), job("b", extensionv1.HookJobRestingReason)
+	g.Expect(resting([]extensionv1.HookJob{a, b})).To(Equal("HookJob a: nothing is done"))
+	g.Expect(resting([]extensionv1.HookJob{b, a})).To(Equal("HookJob a: nothing is done"))
+	g.Expect(resting([]extensionv1.HookJob{a, job("c", extensionv1.HookJobWaitingReason)})).To(BeEmpty())
+}
+
 func TestVariant(t *testing.T) {
 	addon := addonOf("cni", "<1.36.0", "old", "1.36.x || 1.37.x", "new", ">=1.37.0", "never")
 	for version, want := range map[string]string{

@@ -175,17 +175,18 @@ func obstacle(cluster *clusterv1.Cluster, installing []extensionv1.HookJob) stri
 	}
 }
 
-// resting returns why jobs do nothing. It is empty if one of them does something.
+// resting returns why jobs do nothing, which is always the same for the same jobs. It is empty if one of
+// them does something.
 func resting(jobs []extensionv1.HookJob) string {
-	var message string
+	var messages []string
 	for i := range jobs {
 		condition := meta.FindStatusCondition(jobs[i].Status.Conditions, extensionv1.HookJobCompletedCondition)
 		if condition == nil || condition.Reason != extensionv1.HookJobRestingReason {
 			return ""
 		}
-		message = fmt.Sprintf("HookJob %s: %s", jobs[i].Name, condition.Message)
+		messages = append(messages, fmt.Sprintf("HookJob %s: %s", jobs[i].Name, condition.Message))
 	}
-	return message
+	return slices.Min(messages)
 }
 
 // again requests another attempt of a completed job. A job that is not completed applies the

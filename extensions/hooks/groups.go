@@ -50,7 +50,7 @@ func Groups() []Group {
 		Settings: checkSettings(),
 	}, {
 		Title:    "Backup of volumes before a deletion",
-		About:    "Runs your own Job in a workload cluster before its Cluster is deleted, for example one that lets Velero back up volumes, or that creates VolumeSnapshots. It runs before the clean-up, which deletes volumes, also if another ExtensionConfig asks for that.",
+		About:    "Runs your own Job in a workload cluster before its Cluster is deleted, for example one that lets Velero back up volumes, or that creates VolumeSnapshots. It runs before the clean-up, which deletes volumes, even if another ExtensionConfig asks for the clean-up.",
 		Settings: volumeBackupSettings(),
 	}, {
 		Title: "Clean-up before a deletion",

@@ -4,9 +4,11 @@
 package hooks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -40,6 +42,8 @@ func (w *worker) others(ctx context.Context, known *extensionv1.HookJob, cluster
 	if err := w.cached.List(ctx, &configs); err != nil {
 		return nil, fmt.Errorf("listing ExtensionConfigs: %w", err)
 	}
+	// In this order, so that a job always names the same one.
+	slices.SortFunc(configs.Items, func(a, b runtimev1.ExtensionConfig) int { return cmp.Compare(a.Name, b.Name) })
 	var found others
 	for i := range configs.Items {
 		config := &configs.Items[i]
@@ -50,31 +54,37 @@ func (w *worker) others(ctx context.Context, known *extensionv1.HookJob, cluster
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, one...)
+		if one.config != known.Spec.ExtensionConfig {
+			found = append(found, one)
+		}
 	}
 	return found, nil
 }
 
-// other returns what an ExtensionConfig asks for. It returns nothing if Cluster API does not call it for
-// the Cluster, or if it shares the job of another one.
-func (w *worker) other(ctx context.Context, config *runtimev1.ExtensionConfig, cluster *clusterv1.Cluster) (others, error) {
+// other returns what an ExtensionConfig asks for. It asks for nothing if it does not select the Cluster.
+func (w *worker) other(ctx context.Context, config *runtimev1.ExtensionConfig, cluster *clusterv1.Cluster) (other, error) {
 	call := call{cluster: cluster, hook: BeforeClusterDelete, settings: config.Spec.Settings}
 	names, err := configsOf(ctx, w.cached, call)
-	if errors.Is(err, errUnregistered) || err == nil && names[0] != config.Name {
-		return nil, nil
+	if errors.Is(err, errUnregistered) {
+		return other{}, nil
 	}
 	if err != nil {
-		return nil, err
+		return other{}, err
 	}
-	job := newJob(call, config.Name, time.Time{})
-	err = w.cached.Get(ctx, client.ObjectKeyFromObject(job), job)
-	if apierrors.IsNotFound(err) {
-		job, err = nil, nil
+	found := other{config: config.Name, settings: Settings{given: config.Spec.Settings}}
+	// The job is its own, or else that of the first one with its settings, which may be newer.
+	for _, name := range []string{config.Name, names[0]} {
+		job := newJob(call, name, time.Time{})
+		err := w.cached.Get(ctx, client.ObjectKeyFromObject(job), job)
+		if err == nil {
+			found.config, found.job = name, job
+			break
+		}
+		if !apierrors.IsNotFound(err) {
+			return other{}, fmt.Errorf("reading the HookJob of the ExtensionConfig %s: %w", name, err)
+		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("reading the HookJob of the ExtensionConfig %s: %w", config.Name, err)
-	}
-	return others{{config: config.Name, settings: Settings{given: config.Spec.Settings}, job: job}}, nil
+	return found, nil
 }
 
 // before returns what a task waits for, or why it must not run, given the settings of the tasks that come

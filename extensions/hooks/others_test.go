@@ -6,6 +6,7 @@ package hooks
 import (
 	"context"
 	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/extension/v1alpha1"
@@ -90,6 +92,43 @@ func TestNoCleanUpAfterABackupThatFailed(t *testing.T) {
 	d.Expect(d.cleaned.IsCompleted()).To(BeTrue())
 	d.Expect(d.cleaned.Status.Conditions).To(ContainElement(HaveField("Reason", extensionv1.HookJobIncompleteReason)))
 	d.Expect(d.cleanUp.jobs).To(BeEmpty())
+}
+
+// A job may belong to another ExtensionConfig with the same settings, of which Cluster API knows no
+// handlers: it was never discovered, or is new.
+func TestNoCleanUpBeforeABackupUnderAnotherName(t *testing.T) {
+	ctx := context.Background()
+	for name, owner := range map[string]string{"not called yet": "", "the other's job": "a-new", "its own job": "backing"} {
+		t.Run(name, func(t *testing.T) {
+			d := newDeletion(t, "backing", "cleaning")
+			d.Expect(d.live.Create(ctx, registration("a-new", backsUp))).To(Succeed())
+			if owner != "" {
+				d.Expect(d.live.Create(ctx, newJob(call{cluster: cluster, hook: BeforeClusterDelete}, owner, d.now.Now()))).To(Succeed())
+			}
+			d.Expect(d.look(d.cleaned)).To(HavePrefix("waiting for volumeBackupJob of the ExtensionConfig "))
+			d.Expect(d.cleanUp.jobs).To(BeEmpty())
+		})
+	}
+}
+
+// backwards is a cache that lists ExtensionConfigs in another order.
+type backwards struct{ client.Client }
+
+func (b backwards) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	err := b.Client.List(ctx, list, options...)
+	if configs, ok := list.(*runtimev1.ExtensionConfigList); ok {
+		slices.Reverse(configs.Items)
+	}
+	return err
+}
+
+func TestWhatAJobWaitsForIsAlwaysTheSame(t *testing.T) {
+	d := newDeletion(t, "backing", "cleaning")
+	snapshot := handling(registration("snapping", map[string]string{"volumeBackupJob": "another"}), BeforeClusterDelete)
+	d.Expect(d.live.Create(context.Background(), snapshot)).To(Succeed())
+	before := d.look(d.cleaned)
+	d.worker.cached = backwards{d.live}
+	d.Expect(d.look(d.cleaned)).To(Equal(before))
 }
 
 func TestNobodyWaitsForWhatIsNotDone(t *testing.T) {
