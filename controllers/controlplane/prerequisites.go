@@ -124,10 +124,11 @@ func (r *Reconciler) ensureCertificates(ctx context.Context, s *scope) (certs.Au
 	return certs.Authority{}, err
 }
 
-// secretOwner is the owner of the certificates and the kubeconfig. While the cluster has Machines of
-// another owner, it is empty: these Machines need the Secrets even if the FooControlPlane is deleted.
+// secretOwner is the owner of the certificates and the kubeconfig. While the cluster has Machines that
+// are not the FooControlPlane's, or not yet, it is empty: these Machines need the Secrets even if the
+// FooControlPlane is deleted.
 func (s *scope) secretOwner() metav1.OwnerReference {
-	if len(s.foreign) > 0 {
+	if len(s.foreign)+len(s.adoptable) > 0 {
 		return metav1.OwnerReference{}
 	}
 	return controllerReference(s.controlPlane)

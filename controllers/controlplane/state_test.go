@@ -148,3 +148,16 @@ func TestWhenTheRecordOfARemediationIsDropped(t *testing.T) {
 		})
 	}
 }
+
+// The Machines of a running cluster need the Secrets even if a FooControlPlane that could not adopt them
+// is deleted.
+func TestSecretsAreOwnedOnceAllMachinesAre(t *testing.T) {
+	g := NewWithT(t)
+	s := observed("a")
+	s.controlPlane.UID = "uid"
+	g.Expect(s.secretOwner().UID).To(BeEquivalentTo("uid"))
+	s.adoptable = s.machines
+	g.Expect(s.secretOwner()).To(BeZero())
+	s.adoptable, s.foreign = nil, []string{"Machine a"}
+	g.Expect(s.secretOwner()).To(BeZero())
+}
