@@ -54,11 +54,11 @@ type budget struct {
 	// leaving counts the members on their way out that delay repair; draining counts those that the
 	// cloud still counts.
 	leaving, draining int
-	// starting counts the members that may still become available in time. A wait for capacity may
-	// last forever, so it must not delay repair.
-	starting int
-	zones    map[string]int
-	result   disruption
+	// starting counts the members that may still become available in time, except for those that wait
+	// for capacity, which may last forever.
+	starting, waiting int
+	zones             map[string]int
+	result            disruption
 }
 
 // disrupt decides which members are removed now and how many instances the pool should have. Its
@@ -105,7 +105,10 @@ func (b *budget) count(c candidate, by int) {
 	}
 	b.live += by
 	b.zones[c.zone()] += by
-	if c.state.starting() && !c.waitsForCapacity() {
+	switch {
+	case c.state.starting() && c.waitsForCapacity():
+		b.waiting += by
+	case c.state.starting():
 		b.starting += by
 	}
 	if c.state.available() {
@@ -145,7 +148,7 @@ func (b *budget) repair() {
 	slices.SortFunc(broken, compare)
 	failed, retry := b.failedBudget()
 	for _, c := range broken {
-		if c.state != stateReclaimed && c.state != stateLost && b.leaving+b.starting >= b.repairLimit() {
+		if c.state != stateReclaimed && c.state != stateLost && b.inMotion(c) >= b.repairLimit() {
 			b.broken = append(b.broken, c)
 			continue
 		}
@@ -159,6 +162,15 @@ func (b *budget) repair() {
 		}
 		b.remove(c, c.why)
 	}
+}
+
+// inMotion returns how many members delay the repair of a broken one. Those that wait for capacity do not
+// delay it if the instance is certainly of no use: its removal may be what makes the room.
+func (b *budget) inMotion(broken candidate) int {
+	if broken.why == causeRemediation {
+		return b.leaving + b.starting + b.waiting
+	}
+	return b.leaving + b.starting
 }
 
 // scaleDown removes surplus members, including broken ones that could not be repaired yet: those

@@ -119,24 +119,8 @@ func TestRepair(t *testing.T) {
 			members: []member{with(working("a", "z1", 0), withoutCapacity), with(working("b", "z1", 0), stopped)},
 			want:    map[string]cause{"b": causeRepair},
 		},
-		"a MachineHealthCheck does not end a wait for capacity": {
-			members: []member{with(with(working("a", "z1", 0), withoutCapacity), unhealthy)},
-		},
-		"marked while it waited for capacity, and boots": {
-			members: []member{with(with(working("a", "z1", 55), booting), unhealthySince(54))},
-		},
-		"marked while it waited for capacity, and joined": {
-			members: []member{with(working("a", "z1", 55), unhealthySince(54))},
-		},
-		"marked while it waited for capacity, and did not join": {
-			members: []member{with(with(working("a", "z1", 45), booting), unhealthySince(44))},
-			want:    map[string]cause{"a": causeRemediation}, failed: 1,
-		},
-		"marked while it waited for capacity, and still unhealthy": {
-			members: []member{with(working("a", "z1", 45), unhealthySince(44))}, want: map[string]cause{"a": causeRemediation},
-		},
-		"marked after it waited for capacity": {
-			members: []member{with(working("a", "z1", 55), unhealthySince(55))}, want: map[string]cause{"a": causeRemediation},
+		"one that a MachineHealthCheck marked while another waits for capacity": {
+			members: []member{with(working("a", "z1", 0), withoutCapacity), with(working("b", "z1", 0), unhealthy)},
 		},
 		"its image cannot be pulled": {
 			members: []member{with(with(working("a", "z1", 0), withoutCapacity), func(m *member) { m.instance.Problem.Reason = cloud.ReasonUnavailable })},

@@ -386,9 +386,7 @@ func (h *history) event() {
 		h.cloud.SetBootstrap(name, cloud.Bootstrap{State: cloud.BootstrapFailed})
 	case kind == 4 && machine != nil:
 		for _, condition := range []string{clusterv1.MachineHealthCheckSucceededCondition, clusterv1.MachineOwnerRemediatedCondition} {
-			conditions.Set(machine, metav1.Condition{
-				Type: condition, Status: metav1.ConditionFalse, Reason: "Test", LastTransitionTime: metav1.NewTime(h.api.now),
-			})
+			conditions.Set(machine, metav1.Condition{Type: condition, Status: metav1.ConditionFalse, Reason: "Test"})
 		}
 	case kind == 5 && machine != nil && machine.DeletionTimestamp.IsZero():
 		machine.DeletionTimestamp = ptr.To(metav1.NewTime(h.api.now))

@@ -142,16 +142,6 @@ func (m member) joined() bool { return m.machine != nil && m.machine.Status.Node
 // unhealthy reports whether a MachineHealthCheck wants the member to be replaced.
 func (m member) unhealthy() bool { return collections.IsUnhealthyAndOwnerRemediated(m.machine) }
 
-// unhealthySince returns when a MachineHealthCheck found the member unhealthy, rounded up to the
-// precision of conditions.
-func (m member) unhealthySince() time.Time {
-	since := conditions.GetLastTransitionTime(m.machine, clusterv1.MachineHealthCheckSucceededCondition)
-	if since == nil {
-		return time.Time{}
-	}
-	return since.Add(time.Second)
-}
-
 // noticed reports whether the cloud has given notice that it will reclaim the instance, which works
 // until then.
 func (m member) noticed() bool {

@@ -241,3 +241,23 @@ func TestAReplacementTakesBackItsSurge(t *testing.T) {
 	g.Expect(p.ensure).To(HaveValue(HaveField("Size", BeEquivalentTo(3))))
 	g.Expect(p.memory.Replicas).To(HaveValue(BeEquivalentTo(3)))
 }
+
+// A drain may never end, for example because of a disruption budget. Whoever scales the pool must not
+// have to wait for it.
+func TestAStuckDrainDoesNotKeepTheSize(t *testing.T) {
+	g := NewWithT(t)
+	stuck := with(working("a", "z1", 0), deletedLongAgo)
+	members := []member{stuck, working("b", "z1", 1), working("c", "z1", 2), working("d", "z1", 3)}
+	s := scaledBy(newScope(9, members...), ptr.To[int32](3))
+	s.cloudPool.Size = 4
+	p := decided(s)
+	g.Expect(p.memory.Replicas).To(BeNil())
+	g.Expect(p.desired).To(HaveValue(BeEquivalentTo(3)))
+
+	s = scaledBy(newScope(9, append(members, working("e", "z1", 4), working("f", "z1", 5))...), nil)
+	s.cloudPool.Size = 6
+	p = decided(s)
+	g.Expect(p.victims).To(BeEmpty())
+	g.Expect(p.ensure).To(BeNil())
+	g.Expect(p.desired).To(HaveValue(BeEquivalentTo(5)), "without the one that drains")
+}

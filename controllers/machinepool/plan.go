@@ -91,14 +91,14 @@ func decide(s *scope) plan {
 // rememberedReplicas returns the size to keep while members of a pool that somebody else scales are
 // replaced. It is needed from the first replacement until nothing is on its way in or out, and the
 // pool has this size again. The removal of a member that the cloud no longer counts does not change
-// the size.
+// the size, nor does a drain that takes too long: it may never end, and the autoscaler would wait for it.
 func rememberedReplicas(s *scope, d disruption) *int32 {
 	if !scaledElsewhere(s) {
 		return nil
 	}
 	live, outdated := s.census.count(state.stays), s.census.count(state.outdated)
 	replaces := slices.ContainsFunc(d.victims, func(v victim) bool { return v.counted() }) || d.size > int(s.cloudPool.Size)
-	unfinished := s.census.count(state.broken)+len(s.census.leaving()) > 0 || live != s.rules.replicas ||
+	unfinished := s.census.count(state.broken)+len(s.census[stateLeaving]) > 0 || live != s.rules.replicas ||
 		(outdated > 0 && s.rules.rollout == rolloutRuns)
 	if replaces || (s.memory.Replicas != nil && unfinished) {
 		return ptr.To(int32(s.rules.replicas))

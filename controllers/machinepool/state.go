@@ -160,7 +160,7 @@ func (p policy) broken(m member) (why cause, problem string) {
 	switch {
 	case m.noticed():
 		return causeReclaim, "will be reclaimed by the cloud at " + m.instance.ReclaimAt.UTC().Format(time.RFC3339)
-	case m.unhealthy() && !p.judgedByItsWait(m):
+	case m.unhealthy():
 		return causeRemediation, "will be replaced, as requested by a MachineHealthCheck"
 	case m.instance == nil:
 		return causeRepair, stateOf(m)
@@ -169,14 +169,6 @@ func (p policy) broken(m member) (why cause, problem string) {
 	default:
 		return "", ""
 	}
-}
-
-// judgedByItsWait reports whether a MachineHealthCheck marked the member because its instance
-// waits, or has waited, for capacity. Another instance would have waited as well. The check takes
-// its mark back once the Node is healthy, so from the end of the wait, the Node has the usual time
-// to join.
-func (p policy) judgedByItsWait(m member) bool {
-	return m.waitsForCapacity() || (m.unhealthySince().Before(m.createdAt()) && p.now.Before(p.joinDeadline(m)))
 }
 
 // mayHaveJoined reports whether the member has joined, or may have joined before its Machine was

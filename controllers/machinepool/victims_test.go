@@ -92,16 +92,10 @@ func moved(m *member) {
 	m.machine.Status = clusterv1.MachineStatus{}
 }
 
-func unhealthy(m *member) { unhealthySince(59)(m) }
-
-// unhealthySince makes a member one that a MachineHealthCheck marked this many minutes after epoch.
-func unhealthySince(minutes int) func(m *member) {
-	since := metav1.NewTime(epoch.Add(time.Duration(minutes) * time.Minute))
-	return func(m *member) {
-		m.machine.Status.Conditions = []metav1.Condition{
-			{Type: clusterv1.MachineHealthCheckSucceededCondition, Status: metav1.ConditionFalse, LastTransitionTime: since},
-			{Type: clusterv1.MachineOwnerRemediatedCondition, Status: metav1.ConditionFalse, LastTransitionTime: since},
-		}
+func unhealthy(m *member) {
+	m.machine.Status.Conditions = []metav1.Condition{
+		{Type: clusterv1.MachineHealthCheckSucceededCondition, Status: metav1.ConditionFalse},
+		{Type: clusterv1.MachineOwnerRemediatedCondition, Status: metav1.ConditionFalse},
 	}
 }
 
