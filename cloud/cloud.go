@@ -85,6 +85,10 @@ type Pools interface {
 	// EnsurePool creates the pool that the spec names, or changes its zones, tags and template. It
 	// never changes the size of an existing pool. A new template applies only to instances created
 	// from then on. The version is empty if the caller has not seen a pool of that name.
+	//
+	// A spec that the cloud cannot carry out is refused with an InvalidError. But a pool may keep
+	// zones and an image that the cloud no longer has, so that its tags, user data and other fields
+	// can still change. Without the image, it cannot grow, and Problem says so.
 	EnsurePool(ctx context.Context, spec PoolSpec, version string) (Pool, error)
 	// ScalePool changes only the size of a pool. A size below the number of instances is refused
 	// with an InvalidError: delete instances by name to shrink the pool.

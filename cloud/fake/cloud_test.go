@@ -66,6 +66,24 @@ func TestPoolLife(t *testing.T) {
 	g.Expect(c.InstanceNames()).To(BeEmpty())
 }
 
+func TestPoolWhoseImageIsLost(t *testing.T) {
+	g := NewWithT(t)
+	c := New(Options{})
+	spec := cloud.PoolSpec{Name: "ns.p", HostnamePrefix: "p", Size: 1, Revision: "1", Template: small}
+	p, err := c.EnsurePool(t.Context(), spec, "")
+	g.Expect(err).NotTo(HaveOccurred())
+	c.SetImages([]cloud.Image{{KubernetesVersion: "v1.37.0"}})
+	spec.Revision, spec.Template.UserData = "2", []byte("other data")
+	p, err = c.EnsurePool(t.Context(), spec, p.Version)
+	g.Expect(err).NotTo(HaveOccurred(), "the image is the one from before")
+	p, err = c.ScalePool(t.Context(), "ns.p", 2, p.Version)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(p.Problem).To(HaveValue(HaveField("Reason", cloud.ReasonInvalid)))
+	spec.Template.KubernetesVersion = "v1.35.4"
+	_, err = c.EnsurePool(t.Context(), spec, p.Version)
+	g.Expect(cloud.IsInvalid(err)).To(BeTrue(), "it never had this version")
+}
+
 func TestLoadBalancerFindsItsBackends(t *testing.T) {
 	g := NewWithT(t)
 	c := New(Options{})

@@ -86,6 +86,13 @@ func (c *Cloud) SetLimits(limits cloud.Resources) {
 	c.options.Limits = limits
 }
 
+// SetImages changes the images on offer.
+func (c *Cloud) SetImages(images []cloud.Image) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	c.options.Images = images
+}
+
 // enter counts a call and returns the error that it must fail with. Callers must hold the lock.
 func (c *Cloud) enter(ctx context.Context, call Call) error {
 	c.calls[call]++

@@ -982,6 +982,47 @@ func TestCatalogThatChanges(t *testing.T) {
 	g.Eventually(pool, soon).Should(And(HaveField("Instances", BeEquivalentTo(2)), HaveField("Problem", BeNil())))
 }
 
+// A pool whose image the ConfigMap no longer has can change, but not grow.
+func TestPoolWhoseImageIsLost(t *testing.T) {
+	g := NewWithT(t)
+	namespace := tenantOf(t, offer)
+	c := managed(t, namespace)
+	spec := poolOrder(1)
+	spec.Template.Image = "gpu"
+	made, err := c.EnsurePool(t.Context(), spec, "")
+	g.Expect(err).NotTo(HaveOccurred())
+	pool := func() (cloud.Pool, error) { return c.GetPool(t.Context(), spec.Name) }
+	full := func(size int) OmegaMatcher {
+		return And(HaveField("Instances", BeEquivalentTo(size)), HaveField("Problem", BeNil()))
+	}
+	g.Eventually(pool, soon).Should(full(1))
+	configure(t, namespace, strings.Replace(offer, "name: gpu", "name: tpu", 1))
+	g.Eventually(c.Images, soon).WithArguments(t.Context()).ShouldNot(ContainElement(HaveField("Name", "gpu")))
+
+	spec.Revision, spec.Template.Tags, spec.Template.UserData = "2", cloud.Tags{"cluster": "two"}, []byte("#cloud-config\n# with a new token\n")
+	made, err = c.EnsurePool(t.Context(), spec, made.Version)
+	g.Expect(err).NotTo(HaveOccurred(), "the image is the one from before")
+	g.Expect(made.SameTemplate(spec)).To(BeTrue())
+	other := spec
+	other.Template.Image = "typo"
+	_, err = c.EnsurePool(t.Context(), other, made.Version)
+	g.Expect(err).To(MatchError(HavePrefix(`template.image "typo": no image of this name`)))
+	other = spec
+	other.Name = "ns.other"
+	_, err = c.EnsurePool(t.Context(), other, "")
+	g.Expect(err).To(MatchError(HavePrefix(`template.image "gpu": no image of this name`)), "a new pool needs an image")
+
+	made, err = c.ScalePool(t.Context(), spec.Name, 2, made.Version)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Eventually(pool, soon).Should(HaveField("Problem", HaveValue(HaveField("Reason", cloud.ReasonInvalid))))
+	g.Expect(pool()).To(HaveField("Instances", BeEquivalentTo(1)))
+
+	spec.Template.Image = "tpu"
+	_, err = c.EnsurePool(t.Context(), spec, made.Version)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Eventually(pool, soon).Should(full(2))
+}
+
 // Nothing is created in a namespace that is being deleted, and nothing there counts as lost.
 func TestNamespaceThatIsDeleted(t *testing.T) {
 	g := NewWithT(t)

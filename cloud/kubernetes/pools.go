@@ -182,12 +182,13 @@ func (c *Cloud) EnsurePool(ctx context.Context, spec cloud.PoolSpec, version str
 		return cloud.Pool{}, err
 	}
 	result, err := c.changePool(ctx, spec.Name, func(p *pool) (*pool, bool, error) {
-		var before []string
+		var before cloud.PoolSpec
 		if p != nil {
-			before = p.Zones
+			before = p.PoolSpec
 		}
 		if err := cmp.Or(
-			offered.Pool(spec, before), rules.Image("template.", spec.Template, offered.images), checkUserData("template.userData", spec.Template.UserData),
+			offered.Pool(spec, before.Zones), rules.PoolImage(spec.Template, before.Template, offered.images),
+			checkUserData("template.userData", spec.Template.UserData),
 		); err != nil {
 			return nil, false, err
 		}

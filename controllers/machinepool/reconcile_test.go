@@ -25,6 +25,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/fake"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
+	"github.com/capfoo/cluster-api-provider-foo/internal/infratest"
 )
 
 // A pool that somebody else scales must be repaired even while its rollout is paused.
@@ -466,6 +467,35 @@ func TestRepairWithoutRoomForOneMore(t *testing.T) {
 	w.reconciles()
 	w.Expect(w.deleting()).To(ConsistOf(stopped.Hostname))
 	w.Expect(w.condition(infrav1.FooMachinePoolPoolProvisionedCondition).Reason).To(Equal(infrav1.CloudQuotaExceededReason))
+}
+
+// An upgrade of the cloud may drop the pool's version. Its bootstrap token is still renewed, which must
+// not stop scaling down and repair.
+func TestAPoolWhoseImageIsLost(t *testing.T) {
+	for name, test := range map[string]struct {
+		replicas int32
+		stops    bool
+	}{
+		"scale down": {replicas: 1}, "repair": {replicas: 2, stops: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, 2, infrav1.FooMachinePoolStrategy{})
+			token := func(token string) {
+				secret := infratest.NewSecret("ns", "workers", string(rendered(t, token, nil)))
+				w.Expect(w.kube.Update(w.ctx, secret)).To(Succeed())
+			}
+			token("abcdef.0123456789abcdef")
+			w.settles()
+			w.cloud.SetImages([]cloud.Image{{KubernetesVersion: "v1.37.0"}})
+			token("fedcba.0123456789abcdef")
+			if test.stops {
+				w.Expect(w.cloud.StopInstance(w.instances()[0].Name, "out of memory")).To(BeTrue())
+			}
+			w.change(func(m *clusterv1.MachinePool) { m.Spec.Replicas = &test.replicas })
+			w.reconciles()
+			w.Expect(w.deleting()).To(HaveLen(1))
+		})
+	}
 }
 
 // A rollout must not move the pool into one zone: the cloud creates each instance in the zone with

@@ -208,6 +208,16 @@ func Image(prefix string, template cloud.InstanceTemplate, images []cloud.Image)
 	}
 }
 
+// PoolImage returns an InvalidError if no image fits the template of a pool. The cloud may have lost the
+// image that the pool had before: the pool cannot grow then, but it can still change. For a new pool,
+// before is empty.
+func PoolImage(template, before cloud.InstanceTemplate, images []cloud.Image) error {
+	if before.KubernetesVersion != "" && template.KubernetesVersion == before.KubernetesVersion && template.Image == before.Image {
+		return nil
+	}
+	return Image("template.", template, images)
+}
+
 // ZoneNames returns the names of the zones, sorted.
 func (c Catalog) ZoneNames() []string {
 	names := make([]string, 0, len(c.Zones))

@@ -34,6 +34,27 @@ func TestZonesThatAreLost(t *testing.T) {
 	g.Expect(c.Pool(pool, []string{"lost"})).To(MatchError(ContainSubstring(`"typo": unknown zone`)))
 }
 
+// A new order must name an image that exists. A pool may keep the image that it had before.
+func TestImagesThatAreLost(t *testing.T) {
+	g := NewWithT(t)
+	images := []cloud.Image{{KubernetesVersion: "v1.36.3"}, {Name: "gpu", KubernetesVersion: "v1.36.3"}}
+	template := func(version, image string) cloud.InstanceTemplate {
+		return cloud.InstanceTemplate{KubernetesVersion: version, Image: image}
+	}
+	lost := template("v1.35.4", "gpu")
+	g.Expect(PoolImage(template("v1.36.3", "gpu"), lost, images)).To(Succeed())
+	g.Expect(PoolImage(lost, lost, images)).To(Succeed(), "it had the image before")
+	for name, test := range map[string]struct{ template, before cloud.InstanceTemplate }{
+		"a new pool":                          {template: lost},
+		"a new pool without a version":        {},
+		"the default image":                   {template("v1.35.4", ""), lost},
+		"another version":                     {template("v1.34.2", "gpu"), lost},
+		"the image's name of another version": {template("v1.36.3", "tpu"), template("v1.35.4", "tpu")},
+	} {
+		g.Expect(PoolImage(test.template, test.before, images)).To(MatchError(cloud.IsInvalid, "an InvalidError"), name)
+	}
+}
+
 // A pool's tags are copied to each of its instances, in one transaction of the local cloud.
 func TestSizesOfTagsAndRevisions(t *testing.T) {
 	c := Catalog{InstanceTypes: []cloud.InstanceType{{Name: "small"}}, Zones: []cloud.Zone{{Name: "a"}}}

@@ -214,22 +214,31 @@ func (e *Engine) validateInstance(spec cloud.InstanceSpec) error {
 	if err := e.catalog.Instance(spec); err != nil {
 		return err
 	}
-	return e.validateImage("", spec.InstanceTemplate)
-}
-
-func (e *Engine) validatePool(spec cloud.PoolSpec, zonesBefore []string) error {
-	if err := e.catalog.Pool(spec, zonesBefore); err != nil {
+	images, err := e.images()
+	if err != nil {
 		return err
 	}
-	return e.validateImage("template.", spec.Template)
+	return rules.Image("", spec.InstanceTemplate, images)
 }
 
-func (e *Engine) validateImage(prefix string, template cloud.InstanceTemplate) error {
+// validatePool validates the spec of a pool that had another one before; of a new pool, it is empty.
+func (e *Engine) validatePool(spec, before cloud.PoolSpec) error {
+	if err := e.catalog.Pool(spec, before.Zones); err != nil {
+		return err
+	}
+	images, err := e.images()
+	if err != nil {
+		return err
+	}
+	return rules.PoolImage(spec.Template, before.Template, images)
+}
+
+func (e *Engine) images() ([]cloud.Image, error) {
 	images, err := e.options.Images()
 	if err != nil {
-		return &cloud.UnavailableError{Message: err.Error()}
+		return nil, &cloud.UnavailableError{Message: err.Error()}
 	}
-	return rules.Image(prefix, template, images)
+	return images, nil
 }
 
 // used adds up a tenant's resources. Objects being deleted count until they are gone.

@@ -22,7 +22,7 @@ const suffixLength = 5
 // EnsurePool creates a pool or changes its template; see cloud.Pools.
 func (t *Tenant) EnsurePool(_ context.Context, spec cloud.PoolSpec, version string) (cloud.Pool, error) {
 	return t.changePool(spec.Name, version, func(_ *change, record, found *store.Pool) error {
-		if err := t.engine.validatePool(spec, record.Zones); err != nil {
+		if err := t.engine.validatePool(spec, record.PoolSpec); err != nil {
 			return err
 		}
 		if found != nil {

@@ -38,6 +38,7 @@ type host struct {
 	limits    cloud.Resources
 	removed   bool // the tenant from the configuration
 	boots     int
+	images    []cloud.Image
 	engine    *engine.Engine
 	tenant    *engine.Tenant
 	stop      func()
@@ -45,7 +46,10 @@ type host struct {
 
 func newHost(t *testing.T) *host {
 	t.Helper()
-	h := &host{GomegaWithT: NewWithT(t), machines: fake.NewMachines(), balancers: fake.NewBalancers(), stop: func() {}}
+	h := &host{
+		GomegaWithT: NewWithT(t), machines: fake.NewMachines(), balancers: fake.NewBalancers(),
+		images: []cloud.Image{{KubernetesVersion: "v1.36.3"}}, stop: func() {},
+	}
 	var err error
 	h.database = filepath.Join(t.TempDir(), "state.db")
 	h.store, err = store.Open(h.database)
@@ -66,7 +70,7 @@ func (h *host) newEngine() *engine.Engine {
 		Store: h.store, Machines: h.machines, Balancers: h.balancers, Network: netip.MustParsePrefix("10.64.0.0/12"),
 		Zones:         []cloud.Zone{{Name: "zone-a"}, {Name: "zone-b"}},
 		InstanceTypes: []cloud.InstanceType{{Name: "small", CPUs: 2, MemoryBytes: 1 << 31}},
-		Images:        func() ([]cloud.Image, error) { return []cloud.Image{{KubernetesVersion: "v1.36.3"}}, nil },
+		Images:        func() ([]cloud.Image, error) { return h.images, nil },
 		Limits:        limits,
 		Boots:         h.boots,
 	})

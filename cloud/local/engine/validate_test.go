@@ -36,7 +36,7 @@ func TestPoolsMayBeAsLargeAsFooMachinePools(t *testing.T) {
 		Name: "pool", HostnamePrefix: "p", Size: 10000, Revision: "r",
 		Template: cloud.InstanceTemplate{Type: "small", KubernetesVersion: "v1.36.3"},
 	}
-	g.Expect(e.validatePool(spec, nil)).To(Succeed())
+	g.Expect(e.validatePool(spec, cloud.PoolSpec{})).To(Succeed())
 	spec.Size++
-	g.Expect(e.validatePool(spec, nil)).To(MatchError(cloud.IsInvalid, "an InvalidError"))
+	g.Expect(e.validatePool(spec, cloud.PoolSpec{})).To(MatchError(cloud.IsInvalid, "an InvalidError"))
 }
