@@ -12,12 +12,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	kerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -37,7 +39,8 @@ type Object interface {
 type Reporter struct {
 	// Client writes the objects.
 	Client client.Client
-	// Live bypasses the cache to read an object that somebody else has changed meanwhile.
+	// Live bypasses the cache to read an object that somebody else has changed meanwhile, or that is
+	// not in the cache yet as it was last written.
 	Live client.Reader
 	// Recorder emits the events.
 	Recorder events.EventRecorder
@@ -45,6 +48,10 @@ type Reporter struct {
 	Owned []string
 	// Kinds lists the reasons that are worth an event.
 	Kinds Kinds
+
+	// written holds the resource versions of the objects that were last written here and that the
+	// cache may not have yet, by UID.
+	written sync.Map
 }
 
 // Report collects the changes to one object until they are written.
@@ -57,8 +64,12 @@ type Report struct {
 
 // Begin sets the Paused condition. It returns no report if there is nothing to do now: the object
 // or its Cluster, which may be nil, is paused, or the condition was just written, which wakes the
-// controller again. Otherwise the report writes every change made to the object from now on.
+// controller again. Otherwise the report writes every change made to the object from now on. The object
+// is at least as new as what was last written.
 func (r *Reporter) Begin(ctx context.Context, cluster *clusterv1.Cluster, object Object) (*Report, error) {
+	if err := r.catchUp(ctx, object); err != nil {
+		return nil, client.IgnoreNotFound(err) // nothing is left to report on
+	}
 	before, err := copyOf(object)
 	if err != nil {
 		return nil, err
@@ -69,6 +80,22 @@ func (r *Reporter) Begin(ctx context.Context, cluster *clusterv1.Cluster, object
 	}
 	// A condition in which only observedGeneration changed is not written yet.
 	return &Report{reporter: r, object: object, from: before}, nil
+}
+
+// catchUp reads the object from the API server if the cache does not have what was last written. Compared
+// with an older object, a condition that is as it was then would not be written, and so stay wrong: the
+// write of a status does not wake its controller.
+func (r *Reporter) catchUp(ctx context.Context, object Object) error {
+	written, known := r.written.Load(object.GetUID())
+	if !known {
+		return nil
+	}
+	version, _ := written.(string)
+	if order, err := resourceversion.CompareResourceVersion(object.GetResourceVersion(), version); err == nil && order < 0 {
+		return r.Live.Get(ctx, client.ObjectKeyFromObject(object), object)
+	}
+	r.written.Delete(object.GetUID())
+	return nil
 }
 
 func copyOf(object Object) (Object, error) {
@@ -108,6 +135,7 @@ func (r *Report) Change(ctx context.Context, change func(Object)) error {
 // events: the object is gone by then.
 func (r *Report) Write(ctx context.Context) error {
 	if !r.object.GetDeletionTimestamp().IsZero() && len(r.object.GetFinalizers()) == 0 {
+		r.reporter.written.Delete(r.object.GetUID())
 		return client.IgnoreNotFound(r.reporter.Client.Patch(ctx, r.object, client.MergeFrom(r.from)))
 	}
 	data, err := client.MergeFrom(r.from).Data(r.object)
@@ -139,6 +167,9 @@ func (r *Report) Write(ctx context.Context) error {
 
 // wrote records the object as the API server has it now.
 func (r *Report) wrote(latest Object) error {
+	if latest.GetResourceVersion() != r.from.GetResourceVersion() {
+		r.reporter.written.Store(latest.GetUID(), latest.GetResourceVersion())
+	}
 	r.object.SetConditions(latest.GetConditions())
 	r.object.SetResourceVersion(latest.GetResourceVersion())
 	var err error

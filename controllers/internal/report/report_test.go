@@ -200,6 +200,34 @@ func TestWriteChangesNoConditionOfOthers(t *testing.T) {
 	w.Expect(conditions.Get(w.machine(t.Context()), foreign.Type)).To(HaveField("ObservedGeneration", BeZero()))
 }
 
+// The cache may not have what was last written. A condition that is now as it was before must be written.
+func TestACacheThatIsLate(t *testing.T) {
+	w := newWorld(t)
+	machine, report := w.begin(t.Context())
+	conditions.Set(machine, notReady)
+	w.Expect(report.Write(t.Context())).To(Succeed())
+	late := w.machine(t.Context())
+
+	machine, report = w.begin(t.Context())
+	conditions.Set(machine, metav1.Condition{Type: infrav1.FooMachineReadyCondition, Status: metav1.ConditionTrue, Reason: "Ready"})
+	w.Expect(report.Write(t.Context())).To(Succeed())
+
+	w.requests = nil
+	report, err := w.reporter.Begin(t.Context(), nil, late)
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(w.requests).To(Equal([]string{"get"}))
+	conditions.Set(late, notReady)
+	w.Expect(report.Write(t.Context())).To(Succeed())
+	w.Expect(conditions.IsFalse(w.machine(t.Context()), infrav1.FooMachineReadyCondition)).To(BeTrue())
+
+	_, report = w.begin(t.Context())
+	w.Expect(report).NotTo(BeNil())
+	w.requests = nil
+	_, err = w.reporter.Begin(t.Context(), nil, w.machine(t.Context()))
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(w.requests).To(BeEmpty(), "the cache has caught up")
+}
+
 func TestWriteAgain(t *testing.T) {
 	w := newWorld(t)
 	machine, report := w.begin(t.Context())
