@@ -73,7 +73,7 @@ func TestPoolWhoseImageIsLost(t *testing.T) {
 	p, err := c.EnsurePool(t.Context(), spec, "")
 	g.Expect(err).NotTo(HaveOccurred())
 	c.SetImages([]cloud.Image{{KubernetesVersion: "v1.37.0"}})
-	spec.Revision, spec.Template.UserData = "2", []byte("other data")
+	spec.Template.UserData = []byte("other data")
 	p, err = c.EnsurePool(t.Context(), spec, p.Version)
 	g.Expect(err).NotTo(HaveOccurred(), "the image is the one from before")
 	p, err = c.ScalePool(t.Context(), "ns.p", 2, p.Version)

@@ -22,7 +22,7 @@ func (c *Cloud) EnsurePool(ctx context.Context, spec cloud.PoolSpec, version str
 	defer c.lock.Unlock()
 	p, exists := c.pools[spec.Name]
 	p = cmp.Or(p, &pool{})
-	if err := cmp.Or(c.enter(ctx, CallEnsurePool), c.catalog().Pool(spec, p.Zones), rules.PoolImage(spec.Template, p.Template, c.options.Images)); err != nil {
+	if err := cmp.Or(c.enter(ctx, CallEnsurePool), c.catalog().Pool(spec, p.Zones), rules.PoolImage(spec, p.PoolSpec, c.options.Images)); err != nil {
 		return cloud.Pool{}, err
 	}
 	switch {

@@ -999,7 +999,7 @@ func TestPoolWhoseImageIsLost(t *testing.T) {
 	configure(t, namespace, strings.Replace(offer, "name: gpu", "name: tpu", 1))
 	g.Eventually(c.Images, soon).WithArguments(t.Context()).ShouldNot(ContainElement(HaveField("Name", "gpu")))
 
-	spec.Revision, spec.Template.Tags, spec.Template.UserData = "2", cloud.Tags{"cluster": "two"}, []byte("#cloud-config\n# with a new token\n")
+	spec.Template.Tags, spec.Template.UserData = cloud.Tags{"cluster": "two"}, []byte("#cloud-config\n# with a new token\n")
 	made, err = c.EnsurePool(t.Context(), spec, made.Version)
 	g.Expect(err).NotTo(HaveOccurred(), "the image is the one from before")
 	g.Expect(made.SameTemplate(spec)).To(BeTrue())
@@ -1007,6 +1007,10 @@ func TestPoolWhoseImageIsLost(t *testing.T) {
 	other.Template.Image = "typo"
 	_, err = c.EnsurePool(t.Context(), other, made.Version)
 	g.Expect(err).To(MatchError(HavePrefix(`template.image "typo": no image of this name`)))
+	other = spec
+	other.Revision = "2"
+	_, err = c.EnsurePool(t.Context(), other, made.Version)
+	g.Expect(cloud.IsInvalid(err)).To(BeTrue(), "its instances could not be replaced")
 	other = spec
 	other.Name = "ns.other"
 	_, err = c.EnsurePool(t.Context(), other, "")
@@ -1017,7 +1021,7 @@ func TestPoolWhoseImageIsLost(t *testing.T) {
 	g.Eventually(pool, soon).Should(HaveField("Problem", HaveValue(HaveField("Reason", cloud.ReasonInvalid))))
 	g.Expect(pool()).To(HaveField("Instances", BeEquivalentTo(1)))
 
-	spec.Template.Image = "tpu"
+	spec.Revision, spec.Template.Image = "2", "tpu"
 	_, err = c.EnsurePool(t.Context(), spec, made.Version)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Eventually(pool, soon).Should(full(2))

@@ -187,7 +187,7 @@ func (c *Cloud) EnsurePool(ctx context.Context, spec cloud.PoolSpec, version str
 			before = p.PoolSpec
 		}
 		if err := cmp.Or(
-			offered.Pool(spec, before.Zones), rules.PoolImage(spec.Template, before.Template, offered.images),
+			offered.Pool(spec, before.Zones), rules.PoolImage(spec, before, offered.images),
 			checkUserData("template.userData", spec.Template.UserData),
 		); err != nil {
 			return nil, false, err

@@ -38,20 +38,21 @@ func TestZonesThatAreLost(t *testing.T) {
 func TestImagesThatAreLost(t *testing.T) {
 	g := NewWithT(t)
 	images := []cloud.Image{{KubernetesVersion: "v1.36.3"}, {Name: "gpu", KubernetesVersion: "v1.36.3"}}
-	template := func(version, image string) cloud.InstanceTemplate {
-		return cloud.InstanceTemplate{KubernetesVersion: version, Image: image}
+	pool := func(revision, version, image string) cloud.PoolSpec {
+		return cloud.PoolSpec{Revision: revision, Template: cloud.InstanceTemplate{KubernetesVersion: version, Image: image}}
 	}
-	lost := template("v1.35.4", "gpu")
-	g.Expect(PoolImage(template("v1.36.3", "gpu"), lost, images)).To(Succeed())
+	lost := pool("1", "v1.35.4", "gpu")
+	g.Expect(PoolImage(pool("2", "v1.36.3", "gpu"), lost, images)).To(Succeed())
 	g.Expect(PoolImage(lost, lost, images)).To(Succeed(), "it had the image before")
-	for name, test := range map[string]struct{ template, before cloud.InstanceTemplate }{
-		"a new pool":                          {template: lost},
+	for name, test := range map[string]struct{ spec, before cloud.PoolSpec }{
+		"a new pool":                          {spec: lost},
 		"a new pool without a version":        {},
-		"the default image":                   {template("v1.35.4", ""), lost},
-		"another version":                     {template("v1.34.2", "gpu"), lost},
-		"the image's name of another version": {template("v1.36.3", "tpu"), template("v1.35.4", "tpu")},
+		"another revision":                    {pool("2", "v1.35.4", "gpu"), lost},
+		"the default image":                   {pool("1", "v1.35.4", ""), lost},
+		"another version":                     {pool("1", "v1.34.2", "gpu"), lost},
+		"the image's name of another version": {pool("1", "v1.36.3", "tpu"), pool("1", "v1.35.4", "tpu")},
 	} {
-		g.Expect(PoolImage(test.template, test.before, images)).To(MatchError(cloud.IsInvalid, "an InvalidError"), name)
+		g.Expect(PoolImage(test.spec, test.before, images)).To(MatchError(cloud.IsInvalid, "an InvalidError"), name)
 	}
 }
 

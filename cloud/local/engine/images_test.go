@@ -23,7 +23,7 @@ func TestPoolWhoseImageIsLost(t *testing.T) {
 	h.Expect(made.Problem).To(BeNil())
 	h.images = []cloud.Image{{KubernetesVersion: "v1.36.3"}}
 
-	spec.Revision, spec.Template.Tags, spec.Template.UserData = "s", cloud.Tags{"cluster": "two"}, []byte("a renewed token")
+	spec.Template.Tags, spec.Template.UserData = cloud.Tags{"cluster": "two"}, []byte("a renewed token")
 	made, err = tenant.EnsurePool(ctx, spec, made.Version)
 	h.Expect(err).NotTo(HaveOccurred(), "the image is the one from before")
 	h.Expect(made.SameTemplate(spec)).To(BeTrue())
@@ -41,6 +41,10 @@ func TestPoolWhoseImageIsLost(t *testing.T) {
 		h.Expect(cloud.IsInvalid(err)).To(BeTrue(), field)
 	}
 	other := spec
+	other.Revision = "s"
+	_, err = tenant.EnsurePool(ctx, other, made.Version)
+	h.Expect(cloud.IsInvalid(err)).To(BeTrue(), "its instances could not be replaced")
+	other = spec
 	other.Name = "q"
 	_, err = tenant.EnsurePool(ctx, other, "")
 	h.Expect(cloud.IsInvalid(err)).To(BeTrue(), "a new pool needs an image")

@@ -230,7 +230,7 @@ func (e *Engine) validatePool(spec, before cloud.PoolSpec) error {
 	if err != nil {
 		return err
 	}
-	return rules.PoolImage(spec.Template, before.Template, images)
+	return rules.PoolImage(spec, before, images)
 }
 
 func (e *Engine) images() ([]cloud.Image, error) {

@@ -98,6 +98,11 @@ func (r *Reporter) catchUp(ctx context.Context, object Object) error {
 	return nil
 }
 
+// wrote records the version of an object that was just written.
+func (r *Reporter) wrote(object Object) {
+	r.written.Store(object.GetUID(), object.GetResourceVersion())
+}
+
 func copyOf(object Object) (Object, error) {
 	copied, ok := object.DeepCopyObject().(Object)
 	if !ok {
@@ -126,6 +131,7 @@ func (r *Report) Change(ctx context.Context, change func(Object)) error {
 	r.object.SetGeneration(after.GetGeneration())
 	r.object.SetManagedFields(after.GetManagedFields()) // a cache may leave them out
 	r.from = after
+	r.reporter.wrote(after)
 	return nil
 }
 
@@ -157,6 +163,7 @@ func (r *Report) Write(ctx context.Context) error {
 		if err := r.reporter.Client.Patch(ctx, latest, mergePatch(changes)); err != nil {
 			return err
 		}
+		r.reporter.wrote(latest)
 	}
 	if err := r.writeStatus(ctx, latest, status); err != nil {
 		return err
@@ -168,7 +175,7 @@ func (r *Report) Write(ctx context.Context) error {
 // wrote records the object as the API server has it now.
 func (r *Report) wrote(latest Object) error {
 	if latest.GetResourceVersion() != r.from.GetResourceVersion() {
-		r.reporter.written.Store(latest.GetUID(), latest.GetResourceVersion())
+		r.reporter.wrote(latest)
 	}
 	r.object.SetConditions(latest.GetConditions())
 	r.object.SetResourceVersion(latest.GetResourceVersion())

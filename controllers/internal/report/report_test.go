@@ -220,8 +220,13 @@ func TestACacheThatIsLate(t *testing.T) {
 	w.Expect(report.Write(t.Context())).To(Succeed())
 	w.Expect(conditions.IsFalse(w.machine(t.Context()), infrav1.FooMachineReadyCondition)).To(BeTrue())
 
+	late = w.machine(t.Context())
 	_, report = w.begin(t.Context())
-	w.Expect(report).NotTo(BeNil())
+	w.Expect(report.Change(t.Context(), func(object Object) { object.SetLabels(map[string]string{"changed": "yes"}) })).To(Succeed())
+	w.requests = nil
+	_, err = w.reporter.Begin(t.Context(), nil, late)
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(late.Labels).To(HaveKey("changed"))
 	w.requests = nil
 	_, err = w.reporter.Begin(t.Context(), nil, w.machine(t.Context()))
 	w.Expect(err).NotTo(HaveOccurred())
