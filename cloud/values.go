@@ -290,9 +290,9 @@ type PoolSpec struct {
 	// sorts first. Instances that are being deleted or have stopped do not count. Zones that the
 	// cloud has lost get no new instance.
 	Zones []string `json:"zones,omitempty"`
-	// Revision names the template, in at most 63 bytes. The cloud records it on each instance that it creates and never
-	// interprets it. User data may change without a new revision, for example when a token is
-	// renewed.
+	// Revision names the template, in at most 63 bytes. The cloud records it on each instance that it
+	// creates and never interprets it. User data may change without a new revision, for example when
+	// a token is renewed.
 	Revision string `json:"revision"`
 	// Template of the instances.
 	Template InstanceTemplate `json:"template"`
@@ -369,8 +369,8 @@ const (
 )
 
 // Limits of tags and revisions, which the cloud stores with each instance. It refuses what exceeds
-// them with an InvalidError. They allow all tags of Foo's API: 50 of a FooCluster and 50 of a
-// FooMachine, whose keys have 128 and whose values have 256 characters, and those of the controllers.
+// them with an InvalidError. They allow the tags of the controllers and all tags of Foo's API: 50 of a
+// FooCluster and 50 of a FooMachine, with keys of up to 128 and values of up to 256 characters.
 const (
 	// MaxTags is the maximum number of tags of an object, and of tags to select objects by.
 	MaxTags = 128

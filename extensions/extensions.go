@@ -28,8 +28,7 @@ type Options struct {
 	Live client.Client
 	// Clusters reaches workload clusters.
 	Clusters *workload.Clusters
-	// Quota checks, before a Cluster is created, whether its cloud has room. It is the only
-	// task that knows a cloud.
+	// Quota checks, before a Cluster is created, whether its cloud has room.
 	Quota hooks.Task
 	// SnapshotImage is the image of the Job that takes etcd snapshots.
 	SnapshotImage string

@@ -24,7 +24,7 @@
 // Limits: hooks are called only for Clusters with a topology. Answers do not depend on the status
 // of the request's Cluster, because Cluster API leaves it out. ExtensionConfigs with the same
 // settings share their jobs, because Cluster API does not say for which of them it calls a hook;
-// only AfterControlPlaneInitialized, which is called once, has a job for each of them. A
-// job is kept until its Cluster is gone. A Cluster that was moved has a new UID, and its hooks run
-// again, including AfterControlPlaneInitialized, whose job is moved without its status.
+// only AfterControlPlaneInitialized, which is called once, has a job for each of them. A job is kept
+// until its Cluster is gone. A Cluster that was moved has a new UID, and its hooks run again,
+// including AfterControlPlaneInitialized, whose job is moved without its status.
 package hooks

@@ -165,7 +165,7 @@ func (t Tasks) run(ctx context.Context, job Job, ended []extensionv1.HookJobTask
 	return whole, nil
 }
 
-// add adds the outcome of a task to that of its job.
+// add adds what a task says to the outcome of its job.
 func (o *Outcome) add(task Outcome) {
 	o.Message, o.Report = join("; ", o.Message, task.Message), join("\n", o.Report, strings.TrimRight(task.Report, "\n"))
 	o.Incomplete = o.Incomplete || task.Incomplete

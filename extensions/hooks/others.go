@@ -72,7 +72,7 @@ func (w *worker) other(ctx context.Context, config *runtimev1.ExtensionConfig, c
 		return other{}, err
 	}
 	found := other{config: config.Name, settings: Settings{given: config.Spec.Settings}}
-	// The job is its own, or else that of the first one with its settings, which may be newer.
+	// The first one with its settings may be newer than its own job.
 	for _, name := range []string{config.Name, names[0]} {
 		job := newJob(call, name, time.Time{})
 		err := w.cached.Get(ctx, client.ObjectKeyFromObject(job), job)
@@ -118,8 +118,7 @@ func (o other) past(setting string) (*Outcome, time.Time) {
 	if o.job == nil || !o.job.IsCompleted() {
 		return &Outcome{Message: fmt.Sprintf("waiting for %s of the ExtensionConfig %s", setting, o.config)}, time.Time{}
 	}
-	// A job that ends before its last task, because that needs the result of one that failed, leaves no
-	// record of this one.
+	// A job that ends early, because its next task needs what this one failed to do, has no record of it.
 	if condition := meta.FindStatusCondition(o.job.Status.Conditions, extensionv1.HookJobCompletedCondition); condition.Reason == extensionv1.HookJobIncompleteReason {
 		return &Outcome{Done: true, Incomplete: true, Last: true, Message: fmt.Sprintf("nothing more is done, because of %s of the ExtensionConfig %s: %s", setting, o.config, condition.Message)}, time.Time{}
 	}

@@ -149,8 +149,8 @@ var errUnregistered = errors.New("no ExtensionConfig has the settings of this ca
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch
 
 // configsOf returns the names of the ExtensionConfigs that select the namespace of a call and have its
-// settings, since the call does not name its own. There is at least one. If there are several, their jobs
-// are the same, and are those of the first one.
+// settings, since the call does not name its own. There is at least one. Several of them share the jobs of
+// the first one.
 func configsOf(ctx context.Context, from client.Reader, call call) ([]string, error) {
 	var configs runtimev1.ExtensionConfigList
 	if err := from.List(ctx, &configs); err != nil {

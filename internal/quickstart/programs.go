@@ -152,8 +152,8 @@ func (c Config) providers() []management.Provider {
 	return append(list, c.fooProvider(managerProcess, fooComponents, c.cloudArgs()...))
 }
 
-// cloudArgs tell a manager that runs the infrastructure provider where the cloud is. extension is
-// Foo's runtime extension. As in a release, it is a separate process with its own permissions.
+// extension is Foo's runtime extension. As in a release, it is a separate process with its own
+// permissions.
 func (c Config) extension() management.Provider {
 	provider := c.fooProvider(extensionProcess, fooExtensionComponents, append(c.cloudArgs(), "--etcd-snapshot-image="+snapshotImage)...)
 	provider.Program = c.program(extensionProcess)
@@ -169,6 +169,7 @@ func (c Config) gates() string {
 	return baseGates
 }
 
+// cloudArgs tell a program where the cloud is.
 func (c Config) cloudArgs() []string {
 	return []string{"--cloud-endpoint=" + c.cloudEndpoint(), "--cloud-token-file=" + c.cloudToken()}
 }

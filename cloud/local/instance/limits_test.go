@@ -44,7 +44,7 @@ func TestCgroupsWithTooLongPaths(t *testing.T) {
 		g.Expect(unix.Close(state)).To(Succeed())
 	}
 
-	// Unlike these files, those of a cgroup disappear with it.
+	// The files of a cgroup disappear with it, so this tree has none.
 	top = filepath.Join(t.TempDir(), "top")
 	g.Expect(os.Mkdir(top, 0o700)).To(Succeed())
 	nest(t, top, tooDeep, func(int) {})
