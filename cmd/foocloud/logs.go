@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -97,7 +98,9 @@ func copyLog(ctx context.Context, out io.Writer, c *client.Client, id string, op
 		return err
 	}
 	defer func() { _ = log.Close() }()
-	if _, err := io.Copy(out, log); err != nil {
+	_, err = io.Copy(out, log)
+	// The cloud may see an interruption before this does, and end the log as if it were complete.
+	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return fmt.Errorf("read the log: %w", err)
 	}
 	return nil
