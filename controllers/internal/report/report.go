@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -82,9 +83,9 @@ func (r *Reporter) Begin(ctx context.Context, cluster *clusterv1.Cluster, object
 	return &Report{reporter: r, object: object, from: before}, nil
 }
 
-// catchUp reads the object from the API server if the cache does not have what was last written. Compared
-// with an older object, a condition that is as it was then would not be written, and so stay wrong: the
-// write of a status does not wake its controller.
+// catchUp reads the object from the API server if the cache is older than what was last written. Otherwise
+// a condition that changed and changed back would equal the one in the old object, so it would not be
+// written, and would stay wrong: a controller is not woken by its own write of the status.
 func (r *Reporter) catchUp(ctx context.Context, object Object) error {
 	written, known := r.written.Load(object.GetUID())
 	if !known {
@@ -92,7 +93,9 @@ func (r *Reporter) catchUp(ctx context.Context, object Object) error {
 	}
 	version, _ := written.(string)
 	if order, err := resourceversion.CompareResourceVersion(object.GetResourceVersion(), version); err == nil && order < 0 {
-		return r.Live.Get(ctx, client.ObjectKeyFromObject(object), object)
+		key := client.ObjectKeyFromObject(object)
+		reflect.ValueOf(object).Elem().SetZero() // otherwise the answer would be decoded into the old object
+		return r.Live.Get(ctx, key, object)
 	}
 	r.written.Delete(object.GetUID())
 	return nil
@@ -169,11 +172,11 @@ func (r *Report) Write(ctx context.Context) error {
 		return err
 	}
 	Record(r.reporter.Recorder, r.object, r.reporter.Kinds, r.from.GetConditions(), r.object.GetConditions())
-	return r.wrote(latest)
+	return r.adopt(latest)
 }
 
-// wrote records the object as the API server has it now.
-func (r *Report) wrote(latest Object) error {
+// adopt makes the object as the API server has it now the one to compare with.
+func (r *Report) adopt(latest Object) error {
 	if latest.GetResourceVersion() != r.from.GetResourceVersion() {
 		r.reporter.wrote(latest)
 	}

@@ -73,7 +73,7 @@ func newWorld(t *testing.T) *world {
 	counted := interceptor.NewClient(w.client.(client.WithWatch), interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
 			w.requests = append(w.requests, "get")
-			return c.Get(ctx, key, object, options...)
+			return answered(object, func(answer client.Object) error { return c.Get(ctx, key, answer, options...) })
 		},
 		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
 			w.requests = append(w.requests, "patch")
@@ -223,10 +223,16 @@ func TestACacheThatIsLate(t *testing.T) {
 	late = w.machine(t.Context())
 	_, report = w.begin(t.Context())
 	w.Expect(report.Change(t.Context(), func(object Object) { object.SetLabels(map[string]string{"changed": "yes"}) })).To(Succeed())
+	changed := w.machine(t.Context())
 	w.requests = nil
 	_, err = w.reporter.Begin(t.Context(), nil, late)
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Expect(late.Labels).To(HaveKey("changed"))
+	_, report = w.begin(t.Context())
+	w.Expect(report.Change(t.Context(), func(object Object) { object.SetLabels(nil) })).To(Succeed())
+	_, err = w.reporter.Begin(t.Context(), nil, changed)
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(changed.Labels).To(BeEmpty(), "what was removed")
 	w.requests = nil
 	_, err = w.reporter.Begin(t.Context(), nil, w.machine(t.Context()))
 	w.Expect(err).NotTo(HaveOccurred())
