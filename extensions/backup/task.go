@@ -40,7 +40,7 @@ func outcome(result workloadjob.Result, job hooks.Job) hooks.Outcome {
 	}
 	switch {
 	case result.State == workloadjob.Complete:
-		return hooks.Outcome{Done: true, Message: "the volumes were backed up: " + text, Report: report, Final: true}
+		return hooks.Outcome{Done: true, Message: "the volumes were backed up: " + text, Report: report}
 	case left > 0:
 		return hooks.Outcome{
 			Message: fmt.Sprintf("waiting for the backup of the volumes: %s", text), Report: report, RetryAfter: min(lookAgain, left),

@@ -48,7 +48,7 @@ func TestOutcome(t *testing.T) {
 		want     hooks.Outcome
 	}{
 		"succeeded": {complete, hold, 2 * time.Hour, hooks.Outcome{
-			Done: true, Message: "the volumes were backed up: Job v/b is complete", Report: "volume backup: Job v/b is complete\nComplete=True", Final: true}},
+			Done: true, Message: "the volumes were backed up: Job v/b is complete", Report: "volume backup: Job v/b is complete\nComplete=True"}},
 		"running": {running, hold, 0, hooks.Outcome{
 			Message: "waiting for the backup of the volumes: Job v/b has not finished", Report: "volume backup: Job v/b has not finished", RetryAfter: lookAgain}},
 		"about to end": {running, hold, time.Hour - time.Second, hooks.Outcome{

@@ -76,7 +76,7 @@ type Outcome struct {
 	Last bool
 	// Final means that the task is done and, unless it is Repeated, not run again for this attempt,
 	// for example because what it did could not be done or found again later. The timeouts of the
-	// tasks after it count from now.
+	// tasks after it count from now. Before a deletion, every task that is done is final.
 	Final bool
 	// SnapshotTime is when an etcd snapshot was taken. It is zero if none was taken.
 	SnapshotTime time.Time
@@ -148,7 +148,8 @@ func (t Tasks) run(ctx context.Context, job Job, ended []extensionv1.HookJobTask
 		if outcome.Last {
 			break
 		}
-		if outcome.Final && since.IsZero() {
+		// Before a deletion, jobs of other ExtensionConfigs wait for the record of this end.
+		if (outcome.Final || job.Hook == BeforeClusterDelete) && since.IsZero() {
 			since = metav1.NewTime(job.Now).Rfc3339Copy() // what is stored
 			whole.ended = append(whole.ended, recordOf(task.Setting(), outcome, since))
 			if i < len(wanted)-1 {
@@ -317,7 +318,8 @@ func actionFor(job *extensionv1.HookJob, cluster *clusterv1.Cluster) action {
 }
 
 // unneeded returns why nothing is done for a job whose step of an upgrade is over or leads elsewhere; nil
-// if neither is known. A job may outlive its step: once its settings ask for nothing, it holds nothing.
+// if neither is known. A job can outlive its step: while its settings ask for nothing, it does not hold the
+// upgrade.
 func unneeded(spec extensionv1.HookJobSpec, cluster *clusterv1.Cluster) *Outcome {
 	wanted := cluster.Spec.Topology.Version
 	to, err := semver.ParseTolerant(spec.ToVersion)
@@ -381,7 +383,8 @@ func Owns(cluster *clusterv1.Cluster, job *extensionv1.HookJob) bool {
 	return slices.ContainsFunc(job.OwnerReferences, func(owner metav1.OwnerReference) bool { return owner.UID == cluster.UID })
 }
 
-// actionMayChange reports whether a Cluster has changed in something that actionFor looks at.
+// actionMayChange reports whether a Cluster has changed in something that actionFor looks at, except the
+// versions of its control plane: a job that they end holds nothing, or is looked at again soon anyway.
 func actionMayChange(before, after *clusterv1.Cluster) bool {
 	return before.Annotations[SkipAnnotation] != after.Annotations[SkipAnnotation] ||
 		before.Spec.Topology.Version != after.Spec.Topology.Version ||

@@ -32,8 +32,8 @@ type other struct {
 	job *extensionv1.HookJob
 }
 
-// others returns what other ExtensionConfigs ask for. It returns nothing for other hooks, whose tasks
-// destroy nothing.
+// others returns what other ExtensionConfigs ask for. It returns nothing for other hooks, whose tasks do
+// not destroy what another one saves.
 func (w *worker) others(ctx context.Context, known *extensionv1.HookJob, cluster *clusterv1.Cluster) (others, error) {
 	if known.Spec.Hook != BeforeClusterDelete {
 		return nil, nil
@@ -72,7 +72,8 @@ func (w *worker) other(ctx context.Context, config *runtimev1.ExtensionConfig, c
 		return other{}, err
 	}
 	found := other{config: config.Name, settings: Settings{given: config.Spec.Settings}}
-	// The first one with its settings may be newer than its own job.
+	// Its own job exists if it was created before an ExtensionConfig with the same settings and an earlier
+	// name.
 	for _, name := range []string{config.Name, names[0]} {
 		job := newJob(call, name, time.Time{})
 		err := w.cached.Get(ctx, client.ObjectKeyFromObject(job), job)
@@ -107,8 +108,8 @@ func (o others) before(settings []string) (held *Outcome, ended time.Time) {
 	return nil, ended
 }
 
-// past returns why the tasks after one of these settings must not begin; nil if they may. It also returns
-// when the task of the setting ended, if it is recorded.
+// past returns why the tasks after that of the setting must not begin; nil if they may. It also returns
+// when that task ended, if this is recorded.
 func (o other) past(setting string) (*Outcome, time.Time) {
 	if o.job != nil {
 		if _, ended, known := endedAs(endedTasks(o.job), setting); known {

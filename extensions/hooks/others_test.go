@@ -94,6 +94,29 @@ func TestNoCleanUpAfterABackupThatFailed(t *testing.T) {
 	d.Expect(d.cleanUp.jobs).To(BeEmpty())
 }
 
+// The first and the last of three tasks belong to one ExtensionConfig, the second to another. Whatever a task
+// says once it is done, neither job may wait for the other forever.
+func TestTasksOfExtensionConfigsInTurn(t *testing.T) {
+	ctx := context.Background()
+	d := newDeletion(t, "backing", "cleaning")
+	snapshot := &scripted{setting: "finalSnapshot", outcome: Outcome{Done: true, Message: "no snapshot"}}
+	d.worker.tasks = Tasks{BeforeClusterDelete: {snapshot, d.backup, d.cleanUp}}
+	config := registration("cleaning", nil)
+	d.Expect(d.live.Get(ctx, client.ObjectKeyFromObject(config), config)).To(Succeed())
+	config.Spec.Settings = map[string]string{"cleanUp": enabled, "finalSnapshot": enabled, "snapshotURL": "s3://bucket?region=eu-west-1"}
+	d.Expect(d.live.Update(ctx, config)).To(Succeed())
+	d.Expect(d.live.Create(ctx, d.backing)).To(Succeed())
+
+	d.Expect(d.look(d.backing)).To(Equal("waiting for finalSnapshot of the ExtensionConfig cleaning"))
+	d.Expect(d.look(d.cleaned)).To(Equal("no snapshot"))
+	d.Expect(d.look(d.cleaned)).To(Equal("waiting for volumeBackupJob of the ExtensionConfig backing"))
+	d.backup.outcome = Outcome{Done: true, Message: "no backup"}
+	d.Expect(d.look(d.backing)).To(Equal("no backup"))
+	d.Expect(d.look(d.cleaned)).To(Equal("no snapshot; cleaned up"))
+	d.Expect(d.backing.IsCompleted() && d.cleaned.IsCompleted()).To(BeTrue())
+	d.Expect(snapshot.jobs).To(HaveLen(1))
+}
+
 // A job may belong to another ExtensionConfig with the same settings, of which Cluster API knows no
 // handlers: it was never discovered, or is new.
 func TestNoCleanUpBeforeABackupUnderAnotherName(t *testing.T) {

@@ -37,9 +37,7 @@ func (d deletion) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error)
 	came := d.take(ctx, job, snapshotjob.Name{
 		UID: job.Cluster.UID, Cluster: job.Key(), Version: "final", Occasion: "before-deletion",
 	})
-	outcome := outcomeOfDeletion(came, job)
-	outcome.Final = outcome.Done
-	return outcome, nil
+	return outcomeOfDeletion(came, job), nil
 }
 
 // outcomeOfDeletion allows the deletion if there is a snapshot, if there cannot be one, or if the time is

@@ -342,7 +342,7 @@ func TestDeletionEnds(t *testing.T) {
 	s.Expect(at(5*time.Minute - time.Second)).To(Equal(hooks.Outcome{Message: waiting, RetryAfter: time.Second}))
 	for range 2 {
 		s.Expect(at(5 * time.Minute)).To(Equal(hooks.Outcome{
-			Done: true, Incomplete: true, Final: true,
+			Done: true, Incomplete: true,
 			Message: "no final etcd snapshot was taken within 5m0s: the workload cluster cannot be reached: no answer",
 		}))
 	}
@@ -373,7 +373,6 @@ func TestDeletionWithTheSnapshot(t *testing.T) {
 	s.end(batchv1.JobComplete, record)
 	first := s.deletion()
 	s.Expect(first.Message).To(HavePrefix("an etcd snapshot is stored in s3://bucket/foo as u1/default.quick/final/before-deletion.db: revision 7"))
-	s.Expect(first.Final).To(BeTrue(), "its Job may be gone before the clean-up has ended")
 	s.job.Settings.SnapshotURL = "s3://another"
 	s.clock.SetTime(since.Add(time.Hour))
 	s.Expect(s.deletion()).To(Equal(first), "a snapshot from after the clean-up would lack what that deletes")
@@ -381,10 +380,10 @@ func TestDeletionWithTheSnapshot(t *testing.T) {
 
 func TestDeletionWithoutASnapshot(t *testing.T) {
 	s := newStory(t, "etcd:\n  external: {}\n", nil)
-	s.Expect(s.deletion()).To(Equal(hooks.Outcome{Done: true, Final: true, Message: "no final etcd snapshot was taken: the control plane does not run etcd"}))
+	s.Expect(s.deletion()).To(Equal(hooks.Outcome{Done: true, Message: "no final etcd snapshot was taken: the control plane does not run etcd"}))
 	s = newStory(t, "", nil)
 	s.Expect(s.deletion()).To(Equal(hooks.Outcome{
-		Done: true, Incomplete: true, Final: true, Message: "no final etcd snapshot was taken: kubeadm has not created the control plane, so nothing is known about its etcd",
+		Done: true, Incomplete: true, Message: "no final etcd snapshot was taken: kubeadm has not created the control plane, so nothing is known about its etcd",
 	}))
 }
 
