@@ -88,7 +88,8 @@ type Pools interface {
 	//
 	// A spec that the cloud cannot carry out is refused with an InvalidError. But a pool may keep
 	// zones and an image that the cloud no longer has, so that its tags and user data can still
-	// change. Without the image, it gets no other revision and cannot grow, and Problem says so.
+	// change. Without the image, another revision is refused with an InvalidError, and the pool
+	// cannot grow: once it lacks instances, Problem says why.
 	EnsurePool(ctx context.Context, spec PoolSpec, version string) (Pool, error)
 	// ScalePool changes only the size of a pool. A size below the number of instances is refused
 	// with an InvalidError: delete instances by name to shrink the pool.

@@ -192,8 +192,8 @@ type catalog struct {
 	images []cloud.Image
 	// placed is false if the outer cluster has no zones, so that Pods can be anywhere.
 	placed bool
-	// open has the zones of the nodes of each architecture, and whether one of these nodes takes new
-	// Pods; nil if that is unknown. The architecture "" stands for all.
+	// open says for each architecture which zones have its nodes, and whether one of these takes new
+	// Pods; nil if that is unknown. The key "" stands for all architectures.
 	open map[string]map[string]bool
 }
 
@@ -265,7 +265,7 @@ func (c *Cloud) addZones(ctx context.Context, found *catalog) error {
 }
 
 // openZones returns the zones of the Nodes that can run Pods with these tolerations, and whether one of
-// their Nodes takes new Pods, for each architecture and, below "", for all.
+// their Nodes takes new Pods, for each architecture and, under the key "", for all.
 func openZones(nodes []corev1.Node, tolerations []corev1.Toleration) map[string]map[string]bool {
 	open := map[string]map[string]bool{}
 	for i := range nodes {

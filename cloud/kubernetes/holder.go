@@ -30,8 +30,8 @@ const (
 	// holderSettles is the time, in seconds, that the outer cluster has to send connections to a new
 	// holder before the load balancer counts as ready. kube-proxy applies changes once a second.
 	holderSettles = 2
-	// holderLife is how long, in seconds, a holder exists at most. A holder that cannot start delays
-	// the load balancer no longer than this.
+	// holderLife is how long, in seconds, a holder exists at most. A holder that is neither ready
+	// nor reported as unable to start delays the load balancer no longer than this.
 	holderLife = 300
 	// holderGrace is how long, in seconds, the connections that a holder has forwarded may go on.
 	holderGrace = 10

@@ -142,7 +142,8 @@ func (r *Reconciler) keepRecord(ctx context.Context, s *scope, machine *clusterv
 	}
 	before := machine.DeepCopy()
 	annotations.AddAnnotations(machine, map[string]string{controlplanev1.MadeFromAnnotation: record})
-	// With the lock, the response does not hide that the decision was made from an older Machine.
+	// The patch fails if the Machine has changed. Otherwise its response would bring in a change that the
+	// decision has not seen.
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 	if err := r.client.Patch(ctx, machine, patch, client.FieldOwner(creatorManager)); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("recording what Machine %s is created from: %w", machine.Name, err)

@@ -157,8 +157,7 @@ func (r *Reconciler) applyFields(ctx context.Context, object client.Object, mana
 	wanted.SetNamespace(object.GetNamespace())
 	wanted.SetName(object.GetName())
 	// With the UID, the API server does not recreate an object that has just been deleted. With the
-	// version, this fails on an object that has changed. Otherwise the response would hide that the
-	// decision was made from an older one.
+	// version, this fails if the object has changed; see keepRecord.
 	wanted.SetUID(object.GetUID())
 	wanted.SetResourceVersion(object.GetResourceVersion())
 	err = r.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted), client.FieldOwner(manager), client.ForceOwnership)

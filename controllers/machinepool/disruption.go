@@ -54,8 +54,8 @@ type budget struct {
 	// leaving counts the members on their way out that delay repair; draining counts those that the
 	// cloud still counts.
 	leaving, draining int
-	// starting counts the members that may still become available in time, except for those that wait
-	// for capacity, which may last forever.
+	// starting counts the members that may still become available in time, and waiting those that wait
+	// for capacity, which may take forever.
 	starting, waiting int
 	zones             map[string]int
 	result            disruption
@@ -66,9 +66,9 @@ type budget struct {
 //   - fewer available members than replicas minus maxUnavailable, except in a scale-down,
 //   - or more instances than replicas plus maxSurge.
 //
-// At most maxUnavailable broken members are removed at a time, and at least one, counting those on
-// their way in and out: the report that they are broken may be wrong. A drain that takes too long
-// no longer counts. Members whose instance is gone or being deleted are removed immediately: the
+// Up to maxUnavailable broken members are removed at a time, or one if it is 0, counting those on their
+// way in and out. Members that wait for capacity count only if a MachineHealthCheck reported the broken
+// one, since only that report may be wrong. A drain that takes too long no longer counts. Members whose instance is gone or being deleted are removed immediately: the
 // cloud omits no instance that exists, and keeps none that it deletes. Members that the cloud
 // reclaims are removed immediately too: the only choice left is whether they are drained first.
 func disrupt(all []candidate, p policy) disruption {

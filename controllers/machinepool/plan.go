@@ -91,7 +91,8 @@ func decide(s *scope) plan {
 // rememberedReplicas returns the size to keep while members of a pool that somebody else scales are
 // replaced. It is needed from the first replacement until nothing is on its way in or out, and the
 // pool has this size again. The removal of a member that the cloud no longer counts does not change
-// the size, nor does a drain that takes too long: it may never end, and the autoscaler would wait for it.
+// the size. A drain that takes too long is not waited for: it may never end, and the autoscaler would wait as
+// well.
 func rememberedReplicas(s *scope, d disruption) *int32 {
 	if !scaledElsewhere(s) {
 		return nil

@@ -145,8 +145,7 @@ func portion(value *intstr.IntOrString, byDefault, whole int, direction rounding
 // minAvailable returns how many members must stay available whatever is replaced.
 func (p policy) minAvailable() int { return max(p.replicas-p.maxUnavailable, 0) }
 
-// repairLimit returns how many members may be on their way in or out before repair stops removing
-// more. Repair removes only members that do not work, but the report that they do not may be wrong.
+// repairLimit returns how many members may delay repair before it stops removing more; see inMotion.
 func (p policy) repairLimit() int { return max(p.maxUnavailable, 1) }
 
 // failedBudget returns how many members that never joined may be replaced now, and, if none, when

@@ -74,7 +74,7 @@ func withBundle(encoded []byte, bundle []*x509.Certificate) []byte {
 
 // renew gives a user a new client certificate if the old one expires soon. There may be no user.
 func (r Request) renew(user *api.AuthInfo) error {
-	if user == nil || r.Authority.Key == nil || !expiresSoon(user, r.Now) {
+	if r.Authority.Key == nil || !r.due(user) {
 		return nil
 	}
 	made, err := r.generate()
@@ -91,20 +91,20 @@ func (r Request) renew(user *api.AuthInfo) error {
 // no key to renew it with; otherwise zero.
 func (r Request) expires(config *api.Config) time.Time {
 	user := config.AuthInfos[config.Contexts[config.CurrentContext].AuthInfo]
-	if user == nil || r.Authority.Key != nil || !expiresSoon(user, r.Now) {
+	if r.Authority.Key != nil || !r.due(user) {
 		return time.Time{}
 	}
 	return expiryOf(user)
 }
 
-// expiresSoon reports whether a user's client certificate has less than half of its lifetime left,
-// or whether the user has no credentials at all. The certificate does not show when it was issued:
-// its validity starts when that of the authority does.
-func expiresSoon(user *api.AuthInfo, now time.Time) bool {
-	if len(user.ClientCertificateData) == 0 && (user.Token != "" || user.Username != "") {
+// due reports whether a user's client certificate has less than half of its lifetime left, or whether
+// the user has no credentials at all; there may be no user. The certificate does not show when it was
+// issued: its validity starts when that of the authority does.
+func (r Request) due(user *api.AuthInfo) bool {
+	if user == nil || len(user.ClientCertificateData) == 0 && (user.Token != "" || user.Username != "") {
 		return false
 	}
-	return expiryOf(user).Sub(now) < capicerts.ClientCertificateRenewalDuration
+	return expiryOf(user).Sub(r.Now) < capicerts.ClientCertificateRenewalDuration
 }
 
 // expiryOf returns when a user's client certificate expires; zero if there is none.

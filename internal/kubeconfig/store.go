@@ -26,8 +26,9 @@ import (
 // ErrMissing is returned if there is no kubeconfig and it cannot be created.
 var ErrMissing = errors.New("there is no kubeconfig Secret")
 
-// ErrNoKey is an ErrMissing because the certificate authority's key is not there to sign one.
-var ErrNoKey = fmt.Errorf("%w, and no key of the cluster's certificate authority to create one with: provide the kubeconfig Secret as well", ErrMissing)
+// errNoKey is the ErrMissing for a cluster whose certificate authority has no key here, so that no client
+// certificate can be signed.
+var errNoKey = fmt.Errorf("%w, and no key of the cluster's certificate authority to create one with: provide the kubeconfig Secret as well", ErrMissing)
 
 // Store reads and writes kubeconfig Secrets.
 type Store struct {
@@ -96,7 +97,7 @@ func (s *Store) create(ctx context.Context, request Request) error {
 		return ErrMissing
 	}
 	if request.Authority.Key == nil {
-		return ErrNoKey
+		return errNoKey
 	}
 	config, err := request.generate()
 	if err != nil {

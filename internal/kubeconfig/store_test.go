@@ -108,7 +108,7 @@ func TestCreateWithoutKey(t *testing.T) {
 	store, _ := newStore()
 	request := newRequest(g)
 	request.Authority.Key = nil
-	g.Expect(errors.Is(ensure(store, request), ErrNoKey)).To(BeTrue())
+	g.Expect(errors.Is(ensure(store, request), errNoKey)).To(BeTrue())
 }
 
 // TestWithoutAuthority shows that a kubeconfig is kept as it is while the authority is lost.
@@ -123,7 +123,7 @@ func TestWithoutAuthority(t *testing.T) {
 	g.Expect(ensure(store, request)).To(Succeed())
 	g.Expect(read(g, live).ResourceVersion).To(Equal(made.ResourceVersion))
 	g.Expect(live.Delete(context.Background(), made)).To(Succeed())
-	g.Expect(ensure(store, request)).To(MatchError(ErrNoKey))
+	g.Expect(ensure(store, request)).To(MatchError(errNoKey))
 }
 
 // The kubeconfig of another control plane must neither be changed nor be deleted with this one.

@@ -50,7 +50,7 @@ func (c Config) checkVersion(wrong *problems) {
 		wrong.add("--kubernetes-version %s: this release of Foo has only %s; choose that, or install a release with it", c.KubernetesVersion, built)
 		return
 	}
-	wrong.add("--kubernetes-version %s: its node binary has not been built (built: %s); build it with: make node KUBERNETES_VERSION=%s",
+	wrong.add("--kubernetes-version %s: its programs or container images have not been built (built: %s); build them with: make node KUBERNETES_VERSION=%s",
 		c.KubernetesVersion, built, c.KubernetesVersion)
 }
 

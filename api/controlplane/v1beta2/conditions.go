@@ -33,7 +33,8 @@ const (
 // CertificatesAvailable condition and its reasons.
 const (
 	// CertificatesAvailableCondition is true while all Secrets with the cluster's certificates
-	// exist.
+	// exist and can be used. Its message names those that expire soon, and a kubeconfig that
+	// cannot be renewed.
 	CertificatesAvailableCondition = "CertificatesAvailable"
 	// CertificatesAvailableReason says that all certificates exist.
 	CertificatesAvailableReason = clusterv1.AvailableReason

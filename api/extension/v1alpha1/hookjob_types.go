@@ -45,8 +45,9 @@ type HookJobSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="clusterUID is immutable"
 	ClusterUID types.UID `json:"clusterUID,omitempty"`
 
-	// extensionConfig is the name of the ExtensionConfig whose settings apply. Each ExtensionConfig
-	// has its own jobs.
+	// extensionConfig is the name of the ExtensionConfig whose settings apply. ExtensionConfigs with
+	// the same settings share the jobs of the first one by name, except those of
+	// AfterControlPlaneInitialized.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253

@@ -210,8 +210,8 @@ func Image(prefix string, template cloud.InstanceTemplate, images []cloud.Image)
 
 // PoolImage returns an InvalidError if no image fits the template of a pool. The cloud may have lost the
 // image that the pool had before: the pool cannot grow then, but it can still change. It gets no other
-// revision, since instances of that could not take the place of the present ones. For a new pool, before
-// is empty.
+// revision, since no instances of that revision could be created to replace the present ones. For a new
+// pool, before is empty.
 func PoolImage(spec, before cloud.PoolSpec, images []cloud.Image) error {
 	wanted, had := spec.Template, before.Template
 	if had.KubernetesVersion != "" && wanted.KubernetesVersion == had.KubernetesVersion && wanted.Image == had.Image && spec.Revision == before.Revision {

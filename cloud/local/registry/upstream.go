@@ -97,10 +97,10 @@ func proxyAddresses() map[string]bool {
 	return addresses
 }
 
-// encrypted carries all requests that are made to fetch an image from a registry: also redirected
-// ones, and those to the token server that the registry names. It carries none of them over plain
-// HTTP, since the metadata service of a cloud may have an ordinary address, but it has no
-// certificate. The exception is a registry that needs no certificate because of its address.
+// encrypted carries all requests for an image: to the registry, to where it redirects, and to the token
+// server that it names. It refuses plain HTTP, since a metadata service of a cloud may have an ordinary
+// address but has no certificate. Only the registry itself may be asked over plain HTTP, if its address is
+// private.
 type encrypted struct {
 	registry name.Registry
 	inner    http.RoundTripper
@@ -156,8 +156,8 @@ func (r *Registry) logFailure(client string, err error) {
 }
 
 // serveOther serves an image from another registry. If it returns an error, it has sent nothing.
-// The error is errNotThere or a transport.Error if the registry will never provide the image or has
-// answered.
+// The error is errNotThere if the registry will never provide the image, and a transport.Error if the
+// registry refused.
 func (r *Registry) serveOther(w http.ResponseWriter, request *http.Request, want wanted) error {
 	response, err := r.askOther(request, want)
 	if err != nil {
