@@ -63,8 +63,8 @@ func (c *Client) Exec(ctx context.Context, id string, options ExecOptions) error
 	switch {
 	case opening.err != nil:
 		return opening.err
-	case err != nil && ctx.Err() != nil:
-		return ctx.Err()
+	case ctx.Err() != nil:
+		return ctx.Err() // the library may take the end of the connection for that of the command
 	default:
 		return err
 	}

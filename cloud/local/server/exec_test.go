@@ -84,6 +84,30 @@ func TestCommandEndsWithItsCaller(t *testing.T) {
 	w.Eventually(w.machines.Interrupted, soon).Should(Equal(1))
 }
 
+// The end of the connection may look like that of the command.
+func TestAnInterruptedCommandHasNotSucceeded(t *testing.T) {
+	w := newWorld(t)
+	instance := w.running("one")
+	for range 100 {
+		running, stop := context.WithCancel(ctx)
+		queue := make(sizes, 1)
+		queue <- remotecommand.TerminalSize{Width: 80, Height: 25}
+		close(queue)
+		err := w.client.Exec(running, instance.ID, client.ExecOptions{
+			Command: []string{"size"}, Stdin: strings.NewReader(""), Stdout: stopping(stop), Terminal: true, Sizes: queue,
+		})
+		w.Expect(err).To(MatchError(context.Canceled))
+	}
+}
+
+// stopping ends a command when it says something.
+type stopping context.CancelFunc
+
+func (s stopping) Write(text []byte) (int, error) {
+	s()
+	return len(text), nil
+}
+
 func TestCommandThatReadsNoInputEndsWithItsCaller(t *testing.T) {
 	w := newWorld(t)
 	instance := w.running("one")
