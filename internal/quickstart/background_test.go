@@ -33,11 +33,11 @@ const stays = "stays"
 // The program that is started in the background is this one, which does not run its tests again then.
 func TestMain(m *testing.M) {
 	if slices.Contains(os.Args, "--background") {
-		resume()
+		terminated := make(chan os.Signal, 1)
+		signal.Notify(terminated, unix.SIGTERM)
+		resume(terminated)
 		fmt.Println("FAILED: it took too long")
 		if slices.Contains(os.Args, stays) {
-			terminated := make(chan os.Signal, 1)
-			signal.Notify(terminated, unix.SIGTERM)
 			<-terminated
 		}
 		os.Exit(1)
@@ -48,9 +48,7 @@ func TestMain(m *testing.M) {
 }
 
 // resume uses a kept state folder, as a management cluster does that is up, and ends this program when it is told to.
-func resume() {
-	terminated := make(chan os.Signal, 1)
-	signal.Notify(terminated, unix.SIGTERM)
+func resume(terminated <-chan os.Signal) {
 	var config Config
 	for _, argument := range os.Args {
 		if dir, ok := strings.CutPrefix(argument, "--state-dir="); ok {
@@ -395,7 +393,7 @@ func TestInterruptedCommands(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	defer state.close()
 	g.Expect(os.Mkdir(config.cloudDir(), 0o700)).To(Succeed())
-	other, err := config.lockFolder()
+	other, _, err := config.lockFolder()
 	g.Expect(err).NotTo(HaveOccurred())
 	defer func() { _ = other.Close() }()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -22,10 +22,10 @@ func (c Config) exclusively(ctx context.Context, out io.Writer, run func() error
 	ticker := time.NewTicker(backgroundInterval)
 	defer ticker.Stop()
 	for said := false; ; {
-		if absent := missing(c.StateDir); len(absent) > len(created) { // another command may have removed it
+		folder, absent, err := c.lockFolder()
+		if len(absent) > len(created) {
 			created = absent
 		}
-		folder, err := c.lockFolder()
 		if err != nil {
 			return err
 		}
@@ -52,31 +52,33 @@ func (c Config) exclusively(ctx context.Context, out io.Writer, run func() error
 }
 
 // lockFolder returns the state folder, locked until it is closed; nil if another command has the
-// lock. The folder itself is locked because a file in it would be left, or removed while others wait
-// for it.
-func (c Config) lockFolder() (*os.File, error) {
-	var folder *os.File
-	err := patiently(func() (err error) {
+// lock. It creates the folder, and also returns the folders that were missing. The folder itself is
+// locked because a file in it would be left, or removed while others wait for it.
+func (c Config) lockFolder() (folder *os.File, absent []string, err error) {
+	err = patiently(func() (err error) {
+		if now := missing(c.StateDir); len(now) > len(absent) {
+			absent = now
+		}
 		if err = os.MkdirAll(c.StateDir, 0o700); err == nil {
 			folder, err = os.Open(c.StateDir)
 		}
 		return err
 	}, os.ErrNotExist, os.ErrExist) // another command has just removed it
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrExist) {
-		return nil, invalid("--state-dir %s: %v; create the folder, or mount its disk", c.StateDir, err)
+		return nil, absent, invalid("--state-dir %s: %v; create the folder, or mount its disk", c.StateDir, err)
 	}
 	if err != nil {
-		return nil, err
+		return nil, absent, err
 	}
 	err = unix.Flock(int(folder.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if err == nil && c.isStateDir(folder) {
-		return folder, nil
+		return folder, absent, nil
 	}
 	_ = folder.Close()
 	if err == nil || errors.Is(err, unix.EWOULDBLOCK) {
-		return nil, nil
+		return nil, absent, nil
 	}
-	return nil, fmt.Errorf("lock %s: %w", c.StateDir, err)
+	return nil, absent, fmt.Errorf("lock %s: %w", c.StateDir, err)
 }
 
 // isStateDir reports whether an open folder still is the state folder.
