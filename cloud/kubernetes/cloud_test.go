@@ -427,6 +427,18 @@ func idsOf(instances []cloud.Instance) []string {
 	return ids
 }
 
+// awaitQuota waits until the API server enforces the quota of a namespace, which it watches.
+func awaitQuota(t *testing.T, namespace string) {
+	t.Helper()
+	huge := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "huge"}, Spec: corev1.PodSpec{Containers: []corev1.Container{{
+		Name: "huge", Image: "huge", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1000")}},
+	}}}}
+	NewWithT(t).Eventually(func() error {
+		_, err := outer.client.CoreV1().Pods(namespace).Create(t.Context(), huge, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		return err
+	}, soon).Should(MatchError(ContainSubstring("exceeded quota")))
+}
+
 func TestQuotaOfTheNamespace(t *testing.T) {
 	g := NewWithT(t)
 	namespace := tenantOf(t, offer)
@@ -450,6 +462,7 @@ func TestQuotaOfTheNamespace(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 	}
 	limit("2")
+	awaitQuota(t, namespace)
 	c := managed(t, namespace)
 	_, err := c.EnsureInstance(t.Context(), orderOf("one"))
 	g.Expect(err).NotTo(HaveOccurred())

@@ -127,6 +127,7 @@ func TestLoadBalancerWithoutHolder(t *testing.T) {
 			}
 			made.Status = corev1.ResourceQuotaStatus{Hard: hard, Used: hard} // a controller does that in a complete cluster
 			_, err = quotas.UpdateStatus(t.Context(), made, metav1.UpdateOptions{})
+			awaitQuota(t, c.namespace)
 			return err
 		}},
 		"there is an instance already": {before: func(c *Cloud) error {

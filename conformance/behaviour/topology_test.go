@@ -221,8 +221,10 @@ func TestEachAnswerToARequestFailsItsRuleOnly(t *testing.T) {
 			results := answersTo(t, g, servePatches(t, violates), requests)
 			var failed []string
 			for _, result := range results {
-				if result.Status != conformance.Passed {
-					failed = append(failed, strings.TrimPrefix(result.Rule, "runtime-extension/"))
+				rule := strings.TrimPrefix(result.Rule, "runtime-extension/")
+				// On a busy machine, all answers may be slow.
+				if result.Status != conformance.Passed && (rule != "patches-response-time" || rule == violates) {
+					failed = append(failed, rule)
 				}
 			}
 			if rule, _, _ := strings.Cut(violates, ","); rule != "" && rule != "allowed" {

@@ -115,10 +115,13 @@ var _ = Describe("Machines", func() {
 			g.Expect(status.Version).To(Equal("v1.36.3"))
 			g.Expect(status.Selector).To(ContainSubstring(f.cluster.Name))
 		}).Should(Succeed(), "the status is written after the conditions")
-		for _, machine := range f.expectMachines(ctx, 3) {
-			Expect(conditions.IsTrue(&machine, clusterv1.MachineUpToDateCondition)).To(BeTrue())
-			Expect(machine.Spec.MinReadySeconds).To(BeNil())
-		}
+		f.expectMachines(ctx, 3)
+		Eventually(func(g Gomega) {
+			for _, machine := range f.machines(ctx) {
+				g.Expect(conditions.IsTrue(&machine, clusterv1.MachineUpToDateCondition)).To(BeTrue())
+				g.Expect(machine.Spec.MinReadySeconds).To(BeNil())
+			}
+		}).Should(Succeed(), "the conditions of Machines are written after the status")
 	})
 
 	It("does not scale up while a component is not healthy", func(ctx SpecContext) {

@@ -191,12 +191,12 @@ var _ = Describe("Propagation in place", func() {
 			return managers
 		}).Should(ContainElements("Apply "+metadataManager, "Apply "+settingsManager))
 		Eventually(f.condition(ctx, controlplanev1.AvailableCondition)).Should(HavePrefix("True"))
-		// Earlier writes may still be in progress.
+		// Earlier writes may still be in progress. One that failed is repeated after two seconds.
 		versions := func() []string {
 			machine, config, infra := f.machineObjects(ctx)
 			return []string{machine.ResourceVersion, config.ResourceVersion, infra.GetResourceVersion()}
 		}
-		settled := envtestenv.EventuallyRests(versions, 2*time.Second)
+		settled := envtestenv.EventuallyRests(versions, 4*time.Second)
 		for range 3 {
 			update(ctx, f.controlPlane, func() { f.controlPlane.Annotations = map[string]string{"touched": f.controlPlane.ResourceVersion} })
 		}

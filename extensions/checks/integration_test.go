@@ -66,7 +66,7 @@ var _ = Describe("Before an upgrade", func() {
 
 		job.Cluster = cluster()
 		job.Cluster.Annotations = map[string]string{"foo.cluster.x-k8s.io/acknowledged-apis": "ipaddresses.v1beta1.networking.k8s.io"}
-		Expect(task.Run(ctx, job)).To(HaveField("Done", true), "the API server itself remembers it until it restarts")
+		Eventually(func() (hooks.Outcome, error) { return task.Run(ctx, job) }).Should(HaveField("Done", true), "the API server itself remembers it until it restarts")
 	})
 
 	It("finds a control plane that is not well", func(ctx SpecContext) {

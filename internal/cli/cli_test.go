@@ -83,12 +83,13 @@ func TestFailureAtTheEnd(t *testing.T) {
 func TestClosedTerminal(t *testing.T) {
 	g := NewWithT(t)
 	var done error
+	limit := 500 * time.Millisecond // nothing is to happen
 	wait := &cobra.Command{Use: "wait", RunE: func(command *cobra.Command, _ []string) error {
 		g.Expect(syscall.Kill(os.Getpid(), syscall.SIGHUP)).To(Succeed())
 		select {
 		case <-command.Context().Done():
 			return errOther
-		case <-time.After(500 * time.Millisecond):
+		case <-time.After(limit):
 			return done
 		}
 	}}
@@ -98,7 +99,7 @@ func TestClosedTerminal(t *testing.T) {
 	// The test outlives a command that does not notice.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	defer signal.Reset(syscall.SIGHUP)
-	done = errors.New("not interrupted")
+	done, limit = errors.New("not interrupted"), time.Minute
 	err := cli.Execute(cli.Root(wait))
 	g.Expect(err).To(MatchError(errOther))
 	g.Expect(cli.ExitCode(err, func(error) bool { return false })).To(Equal(cli.ExitInterrupted))

@@ -113,7 +113,7 @@ func TestAWatchThatEndsAtOnceIsRestartedMoreAndMoreSlowly(t *testing.T) {
 	events := New(c, nil, wait.Backoff{Duration: time.Millisecond, Factor: 2, Steps: 20, Cap: time.Hour})
 	startEvents(t, events, func(context.Context, func(client.Object) bool) ([]reconcile.Request, error) { return nil, nil })
 	g.Eventually(c.watches.Load).Should(BeNumerically(">", 2))
-	g.Consistently(c.watches.Load, time.Second).Should(BeNumerically("<", 12))
+	g.Consistently(c.watches.Load, time.Second).Should(BeNumerically("<", 16), "without a backoff, there are thousands")
 }
 
 func TestOtherCloudsAreFollowed(t *testing.T) {

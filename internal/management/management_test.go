@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -107,8 +108,13 @@ func startAll(ctx context.Context, t *testing.T, g Gomega) client.Client {
 	g.Expect(programs).NotTo(BeEmpty(), "KUBEBUILDER_ASSETS must name the folder with etcd and kube-apiserver")
 
 	dir := t.TempDir()
+	var up atomic.Bool
 	sup := supervisor.New(supervisor.Options{LogDir: dir, PIDDir: dir, Notify: func(event supervisor.Event) {
-		t.Errorf("%s died: %v", event.Name, event.Err)
+		if up.Load() && event.Err != nil {
+			t.Errorf("%s died: %v", event.Name, event.Err)
+			return
+		}
+		t.Logf("event of %s: %v", event.Name, event.Err) // on a busy machine, a program may need several attempts to start
 	}})
 	t.Cleanup(func() {
 		if err := sup.Stop(); err != nil {
@@ -135,6 +141,7 @@ func startAll(ctx context.Context, t *testing.T, g Gomega) client.Client {
 		expectStarted(t, g, provider.Start(ctx))
 	}
 	t.Logf("providers ready after %s", time.Since(began))
+	up.Store(true)
 
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv1.AddToScheme, bootstrapv1.AddToScheme} {

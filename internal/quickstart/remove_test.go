@@ -93,7 +93,7 @@ func TestMovedClustersAreNotDeleted(t *testing.T) {
 	g.Expect(os.MkdirAll(filepath.Join(instances, "i-1"), 0o700)).To(Succeed())
 
 	// The removal would wait for this process to end.
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var said bytes.Buffer
 	g.Expect(RemoveUnused(ctx, config, &said)).To(BeFalse())

@@ -59,18 +59,18 @@ func TestRecords(t *testing.T) {
 // The first address of a subnet of 127.0.0.0/8 stands in for the bridge's address.
 func TestRegistryIsVerifiedByItsMirror(t *testing.T) {
 	g := NewWithT(t)
-	c := &checked{Options: Options{StateDir: t.TempDir(), RegistryPort: 45731}, network: netip.MustParsePrefix("127.77.0.0/24")}
+	c := &checked{Options: Options{StateDir: t.TempDir(), RegistryPort: 25731}, network: netip.MustParsePrefix("127.77.0.0/24")}
 	gateway, err := c.openGateway(t.Context(), nil)
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(gateway.close)
-	g.Expect(gateway.mirror.Endpoint).To(Equal("https://127.77.0.1:45731"))
+	g.Expect(gateway.mirror.Endpoint).To(Equal("https://127.77.0.1:25731"))
 	kept, err := os.ReadFile(filepath.Join(c.StateDir, certFile))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(gateway.mirror.CA).To(Equal(kept))
 	block, _ := pem.Decode(gateway.mirror.CA)
 	g.Expect(block.Type).To(Equal("CERTIFICATE"), "an instance never has the key")
 	_, err = c.openGateway(t.Context(), nil)
-	g.Expect(err).To(MatchError(And(ContainSubstring("--registry-port: DNS uses 127.77.0.1:45731"), ContainSubstring("0 for no registry"))))
+	g.Expect(err).To(MatchError(And(ContainSubstring("--registry-port: DNS uses 127.77.0.1:25731"), ContainSubstring("0 for no registry"))))
 
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

@@ -144,8 +144,12 @@ func TestNames(t *testing.T) {
 		t.Run(fmt.Sprintf("%s asks for %s %s", test.source, dns.TypeToString[test.kind], test.name), func(t *testing.T) {
 			g := NewWithT(t)
 			for _, network := range []string{"udp", "tcp"} {
-				if network == "udp" || !strings.Contains(test.want, "192.0.2.1") {
-					g.Expect(s.ask(g, network, test.source, test.name, test.kind)).To(Equal(test.want), network)
+				answer := func() string { return s.ask(g, network, test.source, test.name, test.kind) }
+				switch forwarded := strings.Contains(test.want, "192.0.2.1"); {
+				case !forwarded:
+					g.Expect(answer()).To(Equal(test.want), network)
+				case network == "udp":
+					g.Eventually(answer, soon).Should(Equal(test.want), "a resolver may be slow on a busy machine")
 				}
 			}
 		})

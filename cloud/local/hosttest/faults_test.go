@@ -110,9 +110,9 @@ var _ = Describe("faults on purpose", func() {
 		d := newDaemon()
 		kept, spot := d.boot(ctx, "kept", ""), d.spot(ctx, "spot")
 		began := time.Now()
-		d.run("faults", "add", "reclaim", "--kind=SpotReclaim", "--notice=10s")
+		d.run("faults", "add", "reclaim", "--kind=SpotReclaim", "--notice=30s")
 		at := d.await(ctx, spot.ID, func(i cloud.Instance) bool { return i.ReclaimAt != nil }).ReclaimAt
-		Expect(*at).To(And(BeTemporally(">=", began.Add(10*time.Second)), BeTemporally("<=", time.Now().Add(10*time.Second))))
+		Expect(*at).To(And(BeTemporally(">=", began.Add(30*time.Second)), BeTemporally("<=", time.Now().Add(30*time.Second))))
 		Expect(d.run("instances")).To(ContainSubstring("will be reclaimed at"))
 		d.kill(syscall.SIGKILL)
 		d.start()

@@ -106,8 +106,9 @@ var _ = Describe("load balancer", func() {
 		var took time.Duration
 		Eventually(longest, soon).Should(Receive(&took), "the last request ends")
 		AddReportEntry("longest time without an answer", took)
-		// Two backends may be gone before the balancer is told, and it tries each for a second.
-		Expect(took).To(BeNumerically("<", 3*time.Second))
+		// Two backends may be gone before the balancer is told, and it tries each for a second. The rest is
+		// for a busy disk: if the balancer needed the daemon, no request would be answered before it is back.
+		Expect(took).To(BeNumerically("<", 6*time.Second))
 		d.await(ctx, third.ID, func(i cloud.Instance) bool { return i.State == cloud.InstanceRunning })
 	})
 

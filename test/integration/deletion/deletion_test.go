@@ -56,6 +56,7 @@ type extension struct {
 	*WithT
 	ctx       context.Context
 	client    client.Client
+	cached    client.Reader
 	handlers  []runtimeserver.ExtensionHandler
 	namespace string
 }
@@ -75,7 +76,10 @@ func start(t *testing.T) *extension {
 		backup.Task{Clusters: clusters}, cleanup.Task{Clusters: clusters},
 	}}
 	mgr, err := ctrl.NewManager(rest.CopyConfig(environment.Config), ctrl.Options{
-		Scheme: environment.Scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: ptr.To(true)},
+		Scheme: environment.Scheme, Metrics: metricsserver.Options{BindAddress: "0"},
+		// A priority queue can keep a manager that has work left from stopping before controller-runtime
+		// v0.25: https://github.com/kubernetes-sigs/controller-runtime/issues/3538.
+		Controller: config.Controller{SkipNameValidation: ptr.To(true), UsePriorityQueue: ptr.To(false)},
 	})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(hooks.SetupWithManager(mgr, hooks.Options{
@@ -88,7 +92,7 @@ func start(t *testing.T) *extension {
 		g.Eventually(stopped).Should(Receive(BeNil()))
 		g.Expect(environment.Stop()).To(Succeed())
 	})
-	e := &extension{WithT: g, ctx: ctx, client: environment.Client, handlers: hooks.New(mgr.GetCache(), mgr.GetClient(), tasks).Handlers()}
+	e := &extension{WithT: g, ctx: ctx, client: environment.Client, cached: mgr.GetCache(), handlers: hooks.New(mgr.GetCache(), mgr.GetClient(), tasks).Handlers()}
 	e.namespace, err = environment.CreateNamespace(ctx, "deletion")
 	g.Expect(err).NotTo(HaveOccurred())
 	e.create(
@@ -116,6 +120,10 @@ func (e *extension) register(name string, settings map[string]string) {
 		TimeoutSeconds: 10, FailurePolicy: runtimev1.FailurePolicyFail,
 	}}
 	e.Expect(e.client.Status().Update(e.ctx, config)).To(Succeed())
+	e.Eventually(func(g Gomega) {
+		g.Expect(e.cached.Get(e.ctx, client.ObjectKeyFromObject(config), config)).To(Succeed())
+		g.Expect(config.Status.Handlers).NotTo(BeEmpty())
+	}).Should(Succeed(), "no job waits for what the extension does not know yet")
 }
 
 func (e *extension) create(objects ...client.Object) {

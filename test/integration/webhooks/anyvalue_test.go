@@ -6,6 +6,7 @@
 package webhooks_test
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"math"
@@ -123,6 +124,10 @@ var _ = Describe("No value of a field is answered by an error of the server", La
 				object.SetNamespace(base.GetNamespace())
 				object.SetName(fixtureName)
 				err := environment.Client.Create(ctx, object, client.DryRunAll)
+				if err != nil && strings.Contains(err.Error(), context.DeadlineExceeded.Error()) {
+					// A busy machine may give a webhook too little time to answer.
+					err = environment.Client.Create(ctx, object, client.DryRunAll)
+				}
 				if err == nil {
 					continue
 				}
