@@ -283,14 +283,14 @@ func (c Config) manifest(path string) string { return filepath.Join(c.BinDir, "m
 // that the new release lacks.
 func (c Config) builtVersions() []string {
 	entries, unreadable := os.ReadDir(c.imagesDir())
-	stored, err := os.ReadFile(filepath.Join(c.systemDir(), contract.StoreVersions))
+	stored, err := contract.StoredVersions(c.systemDir())
 	if errors.Join(unreadable, err) != nil {
 		return nil // nothing has been built
 	}
 	var versions []semver.Version
 	for _, entry := range entries {
 		version, err := semver.Parse(strings.TrimPrefix(entry.Name(), "v"))
-		if err != nil || !slices.Contains(strings.Fields(string(stored)), entry.Name()) {
+		if err != nil || !stored(entry.Name()) {
 			continue
 		}
 		if info, err := os.Stat(filepath.Join(c.imagesDir(), entry.Name(), "kubernetes")); err == nil && info.Mode().IsRegular() {

@@ -117,6 +117,9 @@ func TestUnknownVersionNamesThoseBuilt(t *testing.T) {
 			g.Expect(os.WriteFile(filepath.Join(dir, "kubernetes"), nil, 0o700)).To(Succeed())
 		}
 	}
+	g.Expect(config.builtVersions()).To(BeEmpty(), "there is no operating system")
+	g.Expect(os.MkdirAll(filepath.Join(config.systemDir(), contract.StoreDir), 0o700)).To(Succeed())
+	g.Expect(config.builtVersions()).To(Equal([]string{"v1.9.11", "v1.35.4", "v1.36.3"}), "an earlier release listed no versions")
 	storeImages(t, config, "v1.36.3 v1.9.11 v1.34.0 v1.35.4")
 	g.Expect(config.builtVersions()).To(Equal([]string{"v1.9.11", "v1.35.4", "v1.36.3"}))
 	var wrong problems

@@ -94,17 +94,17 @@ func (o Options) images() ([]cloud.Image, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the images: %w", err)
 	}
-	stored, err := os.ReadFile(filepath.Join(o.SystemDir, contract.StoreVersions))
+	stored, err := contract.StoredVersions(o.SystemDir)
 	if err != nil {
 		return nil, fmt.Errorf("--system-dir: %w; name the folder system of a release, or what `make node` builds", err)
 	}
-	versions := strings.Fields(string(stored))
 	var list []cloud.Image
 	for _, entry := range entries {
 		info, err := os.Stat(filepath.Join(o.ImagesDir, entry.Name(), nodeProgram))
 		image := instance.ImageOf(entry.Name())
+		offered := semver.IsValid(image.KubernetesVersion) && stored(image.KubernetesVersion)
 		named := entry.Name() == image.KubernetesVersion || len(validation.IsDNS1123Label(image.Name)) == 0
-		if err == nil && info.Mode().IsRegular() && info.Mode()&0o100 != 0 && slices.Contains(versions, image.KubernetesVersion) && named {
+		if err == nil && info.Mode().IsRegular() && info.Mode()&0o100 != 0 && offered && named {
 			list = append(list, image)
 		}
 	}

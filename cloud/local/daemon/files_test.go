@@ -37,6 +37,10 @@ func TestImages(t *testing.T) {
 	g.Expect(err).To(MatchError(os.ErrNotExist), "the folder is no operating system of nodes")
 	versions := filepath.Join(system, contract.StoreVersions)
 	g.Expect(os.MkdirAll(filepath.Dir(versions), 0o755)).To(Succeed())
+	g.Expect(o.images()).To(Equal([]cloud.Image{
+		{KubernetesVersion: "v1.9.0"}, {KubernetesVersion: "v1.34.0"}, {Name: "gpu", KubernetesVersion: "v1.34.0"},
+		{KubernetesVersion: "v1.36.3-rc.1"}, {KubernetesVersion: "v1.36.3"}, {Name: "gpu", KubernetesVersion: "v1.36.3"},
+	}), "an earlier release did not list the versions of its operating system")
 	g.Expect(os.WriteFile(versions, []byte("v1.9.0\nv1.35.0\nv1.36.3\nv1.36.3-rc.1\nv1.37.0\n"), 0o644)).To(Succeed())
 	g.Expect(o.images()).To(Equal([]cloud.Image{
 		{KubernetesVersion: "v1.9.0"}, {KubernetesVersion: "v1.36.3-rc.1"}, {KubernetesVersion: "v1.36.3"},
