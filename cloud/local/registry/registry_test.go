@@ -356,7 +356,11 @@ func (w *world) do(method, path string, headers ...string) (*http.Response, stri
 }
 
 func TestRequests(t *testing.T) {
-	w := newWorld(t, offline)
+	var asked sync.Map
+	w := newWorld(t, roundTripper(func(r *http.Request) (*http.Response, error) {
+		asked.Store(r.URL.Host, true)
+		return offline(r)
+	}))
 	image := newImage(t, runtime.GOARCH)
 	_, err := w.Load(bytes.NewReader(dockerArchive(t, map[string]v1.Image{appName: image})), "")
 	w.Expect(err).NotTo(HaveOccurred())
@@ -380,6 +384,8 @@ func TestRequests(t *testing.T) {
 		{http.MethodGet, "/v2/_catalog", http.StatusNotFound},
 		{http.MethodGet, "/v2/../../pages/manifests/..?ns=example.test", http.StatusNotFound},
 		{http.MethodGet, "/v2/app/manifests/%2e%2e?ns=example.test", http.StatusNotFound},
+		{http.MethodGet, "/v2/app/manifests/1?ns=10.0.0.5:8080/../../server-status", http.StatusNotFound},
+		{http.MethodGet, "/v2/app/manifests/1?ns=10.0.0.5:8080%2f..%2f..%2fserver-status", http.StatusNotFound},
 		{http.MethodGet, "/index.json", http.StatusNotFound},
 		{http.MethodPut, "/v2/team/app/manifests/1?ns=example.test", http.StatusMethodNotAllowed},
 		{http.MethodPost, "/v2/team/app/blobs/uploads/", http.StatusMethodNotAllowed},
@@ -389,6 +395,8 @@ func TestRequests(t *testing.T) {
 		response, text := w.do(test.method, test.path)
 		w.Expect(response.StatusCode).To(Equal(test.status), "%s %s: %s", test.method, test.path, text)
 	}
+	_, page := asked.Load("10.0.0.5:8080")
+	w.Expect(page).To(BeFalse(), "a registry of a private address may have pages that are no images")
 	response, text := w.do(http.MethodGet, "/v2/team/app/blobs/"+layer.Digest.String(), "Range", "bytes=5-")
 	w.Expect(response.StatusCode).To(Equal(http.StatusPartialContent))
 	w.Expect(text).To(HaveLen(int(layer.Size) - 5))

@@ -34,13 +34,14 @@ func parseRequest(r *http.Request) (wanted, bool) {
 	rest, found := strings.CutPrefix(r.URL.Path, root)
 	parts := strings.Split(rest, "/")
 	last := len(parts) - 1
-	// A path such as /v2/../status/blobs/.. would make a registry of a private address serve any page.
-	clean := path.Clean(r.URL.Path) == r.URL.Path
+	// A path such as /v2/../status/blobs/.., or one in the name of the registry, would make a registry of a private address serve any page.
+	host := r.URL.Query().Get(namespace)
+	clean := path.Clean(r.URL.Path) == r.URL.Path && !strings.Contains(host, "/")
 	if !found || !clean || last < 2 || (parts[last-1] != manifests && parts[last-1] != blobs) {
 		return wanted{}, false
 	}
 	return wanted{
-		host: r.URL.Query().Get(namespace), repository: strings.Join(parts[:last-1], "/"), kind: parts[last-1], reference: parts[last],
+		host: host, repository: strings.Join(parts[:last-1], "/"), kind: parts[last-1], reference: parts[last],
 	}, true
 }
 
