@@ -4,6 +4,7 @@
 package instance
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,9 @@ import (
 // entriesAtOnce is how many entries of a folder are read at a time.
 const entriesAtOnce = 1000
 
+// maxLevels is how many levels deep a removal goes. The kernel keeps all folders above an open one in memory.
+var maxLevels = 1000
+
 // visitor acts on an entry of a folder, which is given as a file descriptor.
 type visitor func(folder int, entry fs.DirEntry) error
 
@@ -24,7 +28,7 @@ type visitor func(folder int, entry fs.DirEntry) error
 func removeTree(path string, visit visitor) error {
 	err := os.Remove(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		if err = walk(path, visit); err == nil {
+		if err = dismantle(path, visit); err == nil {
 			err = os.Remove(path)
 		}
 	}
@@ -32,6 +36,37 @@ func removeTree(path string, visit visitor) error {
 		return nil
 	}
 	return err
+}
+
+// dismantle walks a folder to remove what is in it. What is too deep is moved to the top, where another walk
+// finds it.
+func dismantle(path string, visit visitor) error {
+	top, err := unix.Open(path, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	defer func() { _ = unix.Close(top) }()
+	for {
+		w := &walker{visit: visit, removal: &removal{top: top}}
+		if err := w.walk(path); err != nil || !w.removal.raised {
+			return err
+		}
+	}
+}
+
+// removal is what a walk has to know to remove what it walks through.
+type removal struct {
+	top int
+	// raised means that a folder was moved to the top, for another walk.
+	raised bool
+}
+
+// raise moves a folder to the top, and reports whether it could: it cannot leave its file system, and no
+// cgroup can move.
+func (r *removal) raise(folder int, entry fs.DirEntry) bool {
+	moved := unix.Renameat2(folder, entry.Name(), r.top, rand.Text(), unix.RENAME_NOREPLACE) == nil
+	r.raised = r.raised || moved
+	return moved
 }
 
 // removeEntry is the visitor that removes everything.
@@ -50,8 +85,9 @@ func removeEntry(folder int, entry fs.DirEntry) error {
 //
 // An entry that disappears meanwhile is not an error. After another error, walk visits the remaining
 // entries, and then returns the error.
-func walk(top string, visit visitor) error {
-	w := &walker{visit: visit}
+func walk(top string, visit visitor) error { return (&walker{visit: visit}).walk(top) }
+
+func (w *walker) walk(top string) error {
 	defer func() { _ = w.folder.Close() }()
 	w.note(w.enter(top))
 	for len(w.levels) > 0 {
@@ -66,7 +102,9 @@ func walk(top string, visit visitor) error {
 
 // walker is in one folder at a time.
 type walker struct {
-	visit    visitor
+	visit visitor
+	// removal is nil if nothing is removed.
+	removal  *removal
 	folder   *os.File
 	identity identity
 	// levels describes the folders from the top to the one that the walker is in.
@@ -131,10 +169,15 @@ func (w *walker) enter(name string) error {
 	}
 }
 
-// descend enters the next folder in this one.
+// descend enters the next folder in this one, unless it is raised.
 func (w *walker) descend() {
-	folders := w.here().folders
-	if err := w.enter(folders[len(folders)-1].Name()); err != nil {
+	here := w.here()
+	last := len(here.folders) - 1
+	if w.removal != nil && len(w.levels) >= maxLevels && w.removal.raise(int(w.folder.Fd()), here.folders[last]) {
+		here.folders = here.folders[:last]
+		return
+	}
+	if err := w.enter(here.folders[last].Name()); err != nil {
 		w.note(err)
 		w.leave()
 	}

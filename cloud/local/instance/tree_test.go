@@ -107,6 +107,29 @@ func TestRemoveTree(t *testing.T) {
 	g.Expect(filepath.Join(outside, "kept")).To(BeAnExistingFile())
 }
 
+// The kernel keeps all folders above an open one in memory. An instance may have millions in one another.
+func TestRemovalHoldsFewLevels(t *testing.T) {
+	g := NewWithT(t)
+	before := maxLevels
+	maxLevels = 10
+	t.Cleanup(func() { maxLevels = before })
+	chain := strings.Repeat("n/", 100)
+	top := makeTree(t, chain+"file", chain+"other/file", strings.Repeat("n/", maxLevels)+"other/file")
+	deepest := 0
+	measure := func(folder int, entry fs.DirEntry) error {
+		deepest = max(deepest, strings.Count(pathOf(g, top, folder, entry), "/"))
+		return nil
+	}
+	g.Expect(walk(top, measure)).To(Succeed())
+	g.Expect(deepest).To(Equal(101), "a walk that removes nothing moves nothing")
+	deepest = 0
+	g.Expect(removeTree(top, func(folder int, entry fs.DirEntry) error {
+		return errors.Join(measure(folder, entry), removeEntry(folder, entry))
+	})).To(Succeed())
+	g.Expect(deepest).To(BeNumerically("<", maxLevels))
+	g.Expect(top).NotTo(BeAnExistingFile())
+}
+
 // A folder that is nested deeper than the daemon may open files takes nothing from other instances.
 func TestRemovalNeedsFewDescriptors(t *testing.T) {
 	g := NewWithT(t)
