@@ -97,21 +97,24 @@ func (p *pool) full() bool {
 }
 
 // observe compares the members with the Pods: who has one was created, and who has none any more was
-// lost and is no member. It reports whether anything changed.
+// lost and is no member. Of members with the same Pod, which an earlier version could make, it keeps one. It
+// reports whether anything changed.
 func (p *pool) observe(pods []corev1.Pod) bool {
 	alive := map[string]bool{}
 	for i := range pods {
 		alive[pods[i].Name] = !isDeleting(&pods[i])
 	}
 	before := slices.Clone(p.Members)
-	kept := make([]member, 0, len(p.Members))
+	kept, taken := make([]member, 0, len(p.Members)), sets.Set[string]{}
 	for _, one := range p.Members {
-		lives, exists := alive[objectName(p.instanceName(one))]
+		name := objectName(p.instanceName(one))
+		lives, exists := alive[name]
 		if lives {
 			one.Created = true
 		}
-		if lives || !exists && !one.Created {
+		if (lives || !exists && !one.Created) && !taken.Has(name) {
 			kept = append(kept, one)
+			taken.Insert(name)
 		}
 	}
 	p.Members = kept

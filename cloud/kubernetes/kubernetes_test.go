@@ -493,6 +493,16 @@ func TestMembersHaveDifferentPods(t *testing.T) {
 	}
 	maps.Copy(first, names(pods))
 	g.Expect(first).To(HaveLen(20000))
+
+	// An earlier version made such members.
+	p := &pool{poolRecord: poolRecord{PoolSpec: cloud.PoolSpec{Name: "ns.pool", Size: 4}, Members: []member{
+		{Suffix: "lives", Zone: "a", Created: true}, {Suffix: "lives", Zone: "a", Created: true}, {Suffix: "fresh", Zone: "a"}, {Suffix: "fresh", Zone: "a"},
+	}}}
+	pods = []corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: objectName("ns.pool-lives")}}}
+	g.Expect(p.observe(pods)).To(BeTrue())
+	g.Expect(p.Members).To(Equal([]member{{Suffix: "lives", Zone: "a", Created: true}, {Suffix: "fresh", Zone: "a"}}))
+	g.Expect(p.reserve(offered, pods)).To(BeTrue())
+	g.Expect(p.zonesOfPods()).To(HaveLen(4))
 }
 
 // A member that had to wait goes where new instances go by now.
