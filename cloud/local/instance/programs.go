@@ -37,7 +37,7 @@ func (d *Driver) layers(spec engine.MachineSpec) (string, error) {
 	id, image := spec.ID, cloud.Image{Name: spec.Image, KubernetesVersion: spec.KubernetesVersion}
 	if spec.KeepDisk {
 		if layers := d.recordedLayers(id); layers != "" {
-			return layers, nil
+			return layers, d.openLayers(layers)
 		}
 	}
 	kubernetes, err := d.kubernetesLayer(ImageFolder(image))
@@ -48,7 +48,26 @@ func (d *Driver) layers(spec engine.MachineSpec) (string, error) {
 	if err := os.WriteFile(filepath.Join(d.folder(id), layersFile), []byte(layers), fileMode); err != nil {
 		return "", fmt.Errorf("note the layers of the instance: %w", err)
 	}
-	return layers, nil
+	return layers, d.openLayers(layers)
+}
+
+// openLayers lets users other than root into the folders with programs. An earlier version may have made them,
+// with the umask of its caller.
+func (d *Driver) openLayers(layers string) error {
+	for layer := range strings.SplitSeq(layers, ":") {
+		if !strings.HasPrefix(layer, d.options.StateDir+"/") {
+			continue // an operating system, which is as it was built
+		}
+		for _, folder := range []string{contract.AgentDir, contract.KubernetesDir} {
+			for ; folder != "/"; folder = filepath.Dir(folder) {
+				err := os.Chmod(filepath.Join(layer, folder), publicMode)
+				if err != nil && !errors.Is(err, os.ErrNotExist) {
+					return fmt.Errorf("open the folders with programs: %w", err)
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // recordedLayers returns the layers that an instance had when it started last; nothing if one is gone.

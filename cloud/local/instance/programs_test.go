@@ -11,9 +11,11 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	"golang.org/x/sys/unix"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/engine"
+	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
 
 func TestLayersAreKeptAsLongAsAnInstanceHasThem(t *testing.T) {
@@ -60,6 +62,43 @@ func TestLayersAreKeptAsLongAsAnInstanceHasThem(t *testing.T) {
 	g.Expect(d.removeUnusedLayers([]string{"two"})).To(Succeed())
 	g.Expect(first).NotTo(BeADirectory())
 	g.Expect(second).To(BeADirectory())
+}
+
+// An earlier version had the umask of its caller.
+func TestFoldersOfAnEarlierVersionAreOpened(t *testing.T) {
+	g := NewWithT(t)
+	before := unix.Umask(0o077)
+	t.Cleanup(func() { unix.Umask(before) })
+	images, state := t.TempDir(), t.TempDir()
+	d := &Driver{options: Options{StateDir: state, ImagesDir: images, AgentDir: filepath.Join(state, agentLayers, "now"), SystemDir: t.TempDir()}}
+	upper := filepath.Join(d.disk("one"), upperFolder)
+	for _, folder := range []string{filepath.Join(d.options.AgentDir, contract.AgentDir), filepath.Join(images, "v1.36.3"), upper} {
+		g.Expect(os.MkdirAll(folder, 0o755)).To(Succeed())
+	}
+	g.Expect(os.WriteFile(filepath.Join(images, "v1.36.3", kubernetesProgram), nil, 0o755)).To(Succeed())
+	kubernetes, err := d.kubernetesLayer("v1.36.3")
+	g.Expect(err).NotTo(HaveOccurred())
+	programs := []string{
+		filepath.Join(d.options.AgentDir, "opt"), filepath.Join(d.options.AgentDir, "opt/foo/bin"),
+		filepath.Join(kubernetes, "opt/foo"), filepath.Join(kubernetes, "opt/foo/kubernetes"),
+	}
+	mode := func(path string) os.FileMode {
+		info, err := os.Stat(path)
+		g.Expect(err).NotTo(HaveOccurred())
+		return info.Mode().Perm()
+	}
+	g.Expect(append(programs, upper)).To(HaveEach(WithTransform(mode, BeEquivalentTo(0o700))))
+
+	unix.Umask(0o022)
+	g.Expect(d.makeFolders(starting("one", true))).To(Succeed())
+	g.Expect(mode(upper)).To(Equal(publicMode))
+	for _, keepDisk := range []bool{false, true} {
+		g.Expect(d.layers(starting("one", keepDisk))).To(ContainSubstring(kubernetes))
+		for _, path := range programs {
+			g.Expect(mode(path)).To(Equal(publicMode), path)
+			g.Expect(os.Chmod(path, 0o700)).To(Succeed())
+		}
+	}
 }
 
 func starting(id string, keepDisk bool) engine.MachineSpec {

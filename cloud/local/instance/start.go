@@ -111,6 +111,10 @@ func (d *Driver) makeFolders(spec engine.MachineSpec) error {
 			return fmt.Errorf("make the instance's folder: %w", err)
 		}
 	}
+	// It is the root of the instance. An earlier version may have made it, with the umask of its caller.
+	if err := os.Chmod(filepath.Join(disk, upperFolder), publicMode); err != nil {
+		return fmt.Errorf("make the instance's folder: %w", err)
+	}
 	for _, path := range owned {
 		if err := giveTo(first, path); err != nil {
 			return fmt.Errorf("make the instance's folder: %w", err)
