@@ -12,6 +12,7 @@ import (
 	"io"
 	"io/fs"
 	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -509,10 +510,17 @@ func TestOnlyOtherMachinesAreAsked(t *testing.T) {
 	t.Cleanup(web.Close)
 	w := newWorld(t, newTransport(netip.MustParsePrefix("10.77.0.0/16")))
 	_, port, _ := strings.Cut(strings.TrimPrefix(web.URL, "http://"), ":")
-	for _, host := range []string{
+	inner := []string{
 		"127.0.0.1:" + port, "localhost:" + port, "[::1]:" + port, "0.0.0.0:" + port, "[::ffff:127.0.0.1]:" + port,
 		"169.254.169.254", "10.77.0.1:5000",
-	} {
+	}
+	for _, address := range must(net.InterfaceAddrs()) {
+		ip := netip.MustParsePrefix(address.String()).Addr()
+		w.Expect(ofThisMachine(ip)).To(BeTrue())
+		inner = append(inner, net.JoinHostPort(ip.String(), port))
+	}
+	w.Expect(ofThisMachine(netip.IPv4Unspecified())).To(BeFalse())
+	for _, host := range inner {
 		response, text := w.do(http.MethodGet, "/v2/app/manifests/1?ns="+url.QueryEscape(host))
 		w.Expect(response.StatusCode).To(Equal(http.StatusNotFound))
 		w.Expect(text).To(ContainSubstring(`the cloud fetches nothing from \"`+host+`\""`), host)

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -46,8 +47,7 @@ var errNotThere = errors.New("not there for this cloud")
 
 // newTransport returns a transport to other registries that uses the host's network and proxies. It
 // connects only to other machines. The client chooses the registry, so the transport must reach
-// neither services that listen only for this machine, nor the link-local metadata services of
-// clouds.
+// neither services of this machine, nor the link-local metadata services of clouds.
 func newTransport(own netip.Prefix) *http.Transport {
 	refuseInner := func(_, address string, _ syscall.RawConn) error {
 		target, err := netip.ParseAddrPort(address)
@@ -55,7 +55,11 @@ func newTransport(own netip.Prefix) *http.Transport {
 			return err
 		}
 		ip := target.Addr().Unmap()
-		if !ip.IsGlobalUnicast() || own.Contains(ip) {
+		inner, err := ofThisMachine(ip)
+		if err != nil {
+			return err
+		}
+		if inner || !ip.IsGlobalUnicast() || own.Contains(ip) {
 			return fmt.Errorf("%s is not the address of another machine: %w", ip, errNotThere)
 		}
 		return nil
@@ -73,6 +77,16 @@ func newTransport(own netip.Prefix) *http.Transport {
 		TLSHandshakeTimeout: securityTimeout, ResponseHeaderTimeout: headerTimeout, IdleConnTimeout: idleTimeout,
 		MaxResponseHeaderBytes: maxHeaders, DisableCompression: true,
 	}
+}
+
+// ofThisMachine reports whether an interface of this machine has an address. Connections to it never pass the
+// firewall that keeps instances from the host.
+func ofThisMachine(ip netip.Addr) (bool, error) {
+	addresses, err := net.InterfaceAddrs()
+	return slices.ContainsFunc(addresses, func(address net.Addr) bool {
+		prefix, err := netip.ParsePrefix(address.String())
+		return err == nil && prefix.Addr() == ip
+	}), err
 }
 
 // proxyAddresses returns the proxies that the environment names. They may be on this machine.
