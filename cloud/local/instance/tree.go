@@ -149,6 +149,9 @@ func (w *walker) enter(name string) error {
 	if err := w.open(name); err != nil {
 		return err
 	}
+	if w.removal != nil && w.identity.inode == subvolumeInode {
+		unlockSubvolume(int(w.folder.Fd()))
+	}
 	w.levels = append(w.levels, level{identity: w.identity})
 	for {
 		entries, err := w.folder.ReadDir(entriesAtOnce)
