@@ -34,7 +34,8 @@ func parseRequest(r *http.Request) (wanted, bool) {
 	rest, found := strings.CutPrefix(r.URL.Path, root)
 	parts := strings.Split(rest, "/")
 	last := len(parts) - 1
-	// A path such as /v2/../status/blobs/.., or one in the name of the registry, would make a registry of a private address serve any page.
+	// A path such as /v2/../status/blobs/.., or one in the name of the registry, would make a registry of a
+	// private address serve any page.
 	host := r.URL.Query().Get(namespace)
 	clean := path.Clean(r.URL.Path) == r.URL.Path && !strings.Contains(host, "/")
 	if !found || !clean || last < 2 || (parts[last-1] != manifests && parts[last-1] != blobs) {
