@@ -34,7 +34,13 @@ func (d deletion) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error)
 	if hooks.NeverInitialized(job.Cluster) {
 		return hooks.Outcome{Done: true, Message: "no final etcd snapshot was taken: the control plane was never initialized"}, nil
 	}
-	came := d.take(ctx, job, snapshotjob.Name{
+	asked := job
+	if deleted := job.Cluster.DeletionTimestamp; deleted != nil {
+		// Another job of this deletion, for example under an earlier name of the ExtensionConfig, may have
+		// stored a snapshot already. One from after the clean-up must not replace it.
+		asked.Since = deleted.Time
+	}
+	came := d.take(ctx, asked, snapshotjob.Name{
 		UID: job.Cluster.UID, Cluster: job.Key(), Version: "final", Occasion: "before-deletion",
 	})
 	return outcomeOfDeletion(came, job), nil

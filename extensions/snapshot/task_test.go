@@ -378,6 +378,20 @@ func TestDeletionWithTheSnapshot(t *testing.T) {
 	s.Expect(s.deletion()).To(Equal(first), "a snapshot from after the clean-up would lack what that deletes")
 }
 
+// Another ExtensionConfig may ask for a snapshot once the clean-up of the first one has begun. Its Job must
+// find the snapshot that is stored, instead of replacing it with one that lacks what the clean-up deletes.
+func TestDeletionKeepsTheSnapshotOfAnotherJob(t *testing.T) {
+	s := newStory(t, stacked, nil)
+	deleted := metav1.NewTime(since.Add(-time.Hour))
+	s.job.Cluster.DeletionTimestamp = &deleted
+	s.deletion()
+	request, err := snapshotjob.ParseRequest(s.onlyJob().Spec.Template.Spec.Containers[0].Args)
+	s.Expect(err).NotTo(HaveOccurred())
+	s.Expect(request.Since).To(BeTemporally("==", deleted.Time))
+	s.clock.SetTime(since.Add(9 * time.Minute))
+	s.Expect(s.deletion().RetryAfter).To(Equal(lookAgain), "its time counts from the call of the hook")
+}
+
 func TestDeletionWithoutASnapshot(t *testing.T) {
 	s := newStory(t, "etcd:\n  external: {}\n", nil)
 	s.Expect(s.deletion()).To(Equal(hooks.Outcome{Done: true, Message: "no final etcd snapshot was taken: the control plane does not run etcd"}))

@@ -37,7 +37,8 @@ type Request struct {
 	URL string `json:"url"`
 	// Name of the snapshot.
 	Name Name `json:"name"`
-	// Since is when the snapshot was requested. One that was stored earlier is taken again.
+	// Since is when the snapshot was requested, or when the deletion began that it is for. One that was
+	// stored earlier is taken again.
 	Since time.Time `json:"since"`
 	// Keep is how many of the newest snapshots of the cluster are kept.
 	Keep int `json:"keep"`
