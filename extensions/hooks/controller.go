@@ -239,12 +239,21 @@ func (w *worker) run(ctx context.Context, known *extensionv1.HookJob, cluster *c
 	log := ctrl.LoggerFrom(ctx).WithValues("Cluster", klog.KObj(cluster), "hook", spec.Hook)
 	outcome, err := w.tasks.run(ctrl.LoggerInto(ctx, log), Job{
 		Cluster: cluster, Hook: spec.Hook, From: spec.FromVersion, To: spec.ToVersion, Plan: spec.Plan,
-		Config: spec.ExtensionConfig, Settings: settings, Attempt: spec.Attempt, Since: spec.RequestTime.Time, Now: w.clock.Now(),
+		Config: spec.ExtensionConfig, Settings: settings, Attempt: spec.Attempt, Since: beginning(spec, cluster), Now: w.clock.Now(),
 	}, endedTasks(known), others)
 	if err == nil && outcome.Done {
 		log.Info("Completed the job of a hook", "result", outcome.Message)
 	}
 	return outcome, err
+}
+
+// beginning returns when the timeouts of a job begin to count. Anybody who reaches the server may call
+// BeforeClusterDelete long before a deletion, which would then have no time left for its tasks.
+func beginning(spec extensionv1.HookJobSpec, cluster *clusterv1.Cluster) time.Time {
+	if spec.RequestTime.Before(cluster.DeletionTimestamp) {
+		return cluster.DeletionTimestamp.Time
+	}
+	return spec.RequestTime.Time
 }
 
 // endedTasks returns the tasks of the current attempt whose outcome was final.

@@ -43,7 +43,8 @@ type Job struct {
 	Settings Settings
 	// Attempt counts how often the work was requested.
 	Attempt int32
-	// Since is when the hook was first called for this attempt, or when the task before ended.
+	// Since is when the hook was first called for this attempt, when the deletion of the Cluster began, or
+	// when the task before ended, whichever is latest.
 	// Timeouts count from it, so that a restart does not extend them.
 	Since time.Time
 	// Now is when this run began. Tasks need no other clock.

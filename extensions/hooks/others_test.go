@@ -94,6 +94,15 @@ func TestNoCleanUpAfterABackupThatFailed(t *testing.T) {
 	d.Expect(d.cleanUp.jobs).To(BeEmpty())
 }
 
+// Anybody who reaches the server may call the hook of a Cluster that lives for a long time after that.
+func TestAnEarlyCallUsesUpNoTimeOfADeletion(t *testing.T) {
+	d := newDeletion(t, "backing", "cleaning")
+	d.backing.Spec.RequestTime = metav1.Unix(100, 0)
+	d.Expect(d.live.Create(context.Background(), d.backing)).To(Succeed())
+	d.look(d.backing)
+	d.Expect(d.backup.jobs).To(ConsistOf(HaveField("Since", BeTemporally("==", time.Unix(900, 0)))), "since the deletion of the Cluster")
+}
+
 // The first and the last of three tasks belong to one ExtensionConfig, the second to another. Whatever a task
 // says once it is done, neither job may wait for the other forever.
 func TestTasksOfExtensionConfigsInTurn(t *testing.T) {

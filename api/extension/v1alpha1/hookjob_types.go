@@ -89,7 +89,8 @@ type HookJobSpec struct {
 	// +kubebuilder:validation:Minimum=1
 	Attempt int32 `json:"attempt,omitempty"`
 
-	// requestTime is when the hook was first called for this attempt. Timeouts count from it.
+	// requestTime is when the hook was first called for this attempt. Timeouts count from it, or from the
+	// deletion of the Cluster if that is later.
 	// +required
 	RequestTime metav1.Time `json:"requestTime,omitempty,omitzero"`
 }
