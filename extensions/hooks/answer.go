@@ -70,7 +70,8 @@ func (h Hooks) decide(ctx context.Context, call call) decision {
 	}
 	// Cluster API calls AfterControlPlaneInitialized only once. Its job does nothing until the settings
 	// ask for it.
-	if len(h.tasks.wanted(call.hook, settings)) == 0 && call.hook != AfterControlPlaneInitialized {
+	call.asked = settingsOf(h.tasks.wanted(call.hook, settings))
+	if len(call.asked) == 0 && call.hook != AfterControlPlaneInitialized {
 		return decision{}
 	}
 	known, err := h.jobs.request(ctx, call)

@@ -227,7 +227,8 @@ func (w *worker) run(ctx context.Context, known *extensionv1.HookJob, cluster *c
 	if err != nil {
 		return Outcome{}, err
 	}
-	if len(w.tasks.wanted(spec.Hook, settings)) == 0 {
+	wanted := w.tasks.wanted(spec.Hook, settings)
+	if len(wanted) == 0 {
 		// The hook does not block. But Cluster API may not call it again, so the work must
 		// still be done once the settings ask for it.
 		return *restBecause("the settings do not ask for it"), nil
@@ -241,6 +242,7 @@ func (w *worker) run(ctx context.Context, known *extensionv1.HookJob, cluster *c
 		Cluster: cluster, Hook: spec.Hook, From: spec.FromVersion, To: spec.ToVersion, Plan: spec.Plan,
 		Config: spec.ExtensionConfig, Settings: settings, Attempt: spec.Attempt, Since: beginning(spec, cluster), Now: w.clock.Now(),
 	}, endedTasks(known), others)
+	outcome.asked = settingsOf(wanted)
 	if err == nil && outcome.Done {
 		log.Info("Completed the job of a hook", "result", outcome.Message)
 	}
@@ -256,9 +258,10 @@ func beginning(spec extensionv1.HookJobSpec, cluster *clusterv1.Cluster) time.Ti
 	return spec.RequestTime.Time
 }
 
-// endedTasks returns the tasks of the current attempt whose outcome was final.
+// endedTasks returns the tasks of the current attempt whose outcome was final. Before a deletion, those of
+// earlier attempts count too: a snapshot would lack what has been deleted since.
 func endedTasks(known *extensionv1.HookJob) []extensionv1.HookJobTask {
-	if known.Status.Attempt != known.Spec.Attempt {
+	if known.Status.Attempt != known.Spec.Attempt && known.Spec.Hook != BeforeClusterDelete {
 		return nil
 	}
 	return known.Status.Ended
@@ -291,7 +294,7 @@ func shorten(report string) string {
 // statusOf returns the status of a job with an outcome.
 func statusOf(known *extensionv1.HookJob, outcome Outcome, now time.Time) extensionv1.HookJobStatus {
 	status := known.DeepCopy().Status
-	status.Ended = endedTasks(known)
+	status.Ended, status.Tasks = endedTasks(known), outcome.asked
 	if outcome.ended != nil {
 		status.Ended = outcome.ended
 	}

@@ -468,11 +468,40 @@ func TestAnOutdatedResultIsNotUsed(t *testing.T) {
 	g.Expect(task.jobs).To(HaveLen(2))
 }
 
+// The checks before a step may be done while another extension holds it. A snapshot that is asked for then must
+// still be taken before the step.
+func TestACompletedJobIsDoneAgainIfTheSettingsAskForMore(t *testing.T) {
+	g := NewWithT(t)
+	ctx := context.Background()
+	config, smoke, more := registration("foo", nil), &recorder{}, &scripted{setting: "upgradeChecks", outcome: Outcome{Done: true}}
+	live := management(g, cluster, config)
+	tasks := Tasks{BeforeControlPlaneUpgrade: {smoke, more}}
+	answers, doing, asked := New(live, live, tasks), newWorker(live, live, tasks), upgradeOf(cluster)
+	holds := func(settings map[string]string) bool {
+		g.Expect(live.Get(ctx, client.ObjectKeyFromObject(config), config)).To(Succeed())
+		config.Spec.Settings, asked.settings = settings, settings
+		g.Expect(live.Update(ctx, config)).To(Succeed())
+		decided := answers.decide(ctx, asked)
+		g.Expect(decided.failure).To(BeFalse(), decided.message)
+		reconcileJob(g, doing, newJob(asked, "foo", time.Now()))
+		return decided.retryAfter > 0
+	}
+	few, many := map[string]string{"smokeChecks": enabled}, map[string]string{"smokeChecks": enabled, "upgradeChecks": enabled}
+	g.Expect(holds(few)).To(BeTrue())
+	g.Expect(holds(few)).To(BeFalse())
+	g.Expect(more.jobs).To(BeEmpty())
+	g.Expect(holds(many)).To(BeTrue())
+	g.Expect(more.jobs).To(HaveLen(1))
+	g.Expect(holds(many)).To(BeFalse())
+	g.Expect(holds(few)).To(BeFalse(), "it has done more than that")
+	g.Expect(smoke.jobs).To(HaveLen(2))
+}
+
 // The final snapshot would be replaced by one that lacks what the clean-up has deleted.
 func TestWhatWasDoneBeforeADeletionIsNotRepeated(t *testing.T) {
 	g := NewWithT(t)
 	ctx := context.Background()
-	asked := call{cluster: cluster, hook: BeforeClusterDelete, settings: map[string]string{"smokeChecks": "Enabled"}}
+	asked := call{cluster: cluster, hook: BeforeClusterDelete, settings: map[string]string{"smokeChecks": "Enabled"}, asked: []string{"smokeChecks"}}
 	now := time.Now()
 	job := newJob(asked, "foo", now.Add(-time.Hour))
 	job.Status = statusOf(job, Outcome{Done: true}, now.Add(-2*validity))

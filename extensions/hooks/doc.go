@@ -11,8 +11,8 @@
 // is then. So no job recreates what the clean-up before a deletion has deleted.
 //
 // A job is a HookJob in the namespace of its Cluster, one for each Cluster, ExtensionConfig, hook and
-// versions, owned by the Cluster. If the hook is called again long after the job was completed, the
-// job gets a new attempt. Permission to call a hook does not include permission to choose how its
+// versions, owned by the Cluster. If the hook is called again long after the job was completed, or with
+// settings that ask for more than it has done, the job gets a new attempt. Permission to call a hook does not include permission to choose how its
 // job is done: a job names an ExtensionConfig and is done with its settings.
 //
 // Before a deletion, the jobs of several ExtensionConfigs wait for each other: no clean-up begins before

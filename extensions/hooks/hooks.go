@@ -66,6 +66,8 @@ type call struct {
 	from, to string
 	steps    []runtimehooksv1.UpgradeStepInfo
 	settings map[string]string
+	// asked are the settings that ask for tasks of the hook.
+	asked []string
 }
 
 // Handlers returns the handlers of the lifecycle hooks for Cluster API's extension server.

@@ -82,6 +82,8 @@ type Outcome struct {
 	// SnapshotTime is when an etcd snapshot was taken. It is zero if none was taken.
 	SnapshotTime time.Time
 
+	// asked are the settings that ask for the tasks of the job.
+	asked []string
 	// resting means that the job does not hold its Cluster, since nobody asks for it now.
 	resting bool
 	// ended are the tasks of the attempt whose outcome was final.
@@ -130,6 +132,15 @@ func (t Tasks) wanted(hook string, settings Settings) []Task {
 	return slices.DeleteFunc(slices.Clone(t[hook]), func(task Task) bool { return !settings.asksFor(task.Setting()) })
 }
 
+// settingsOf returns the settings that ask for tasks.
+func settingsOf(tasks []Task) []string {
+	settings := make([]string, 0, len(tasks))
+	for _, task := range tasks {
+		settings = append(settings, task.Setting())
+	}
+	return settings
+}
+
 // run runs the tasks that the settings ask for and that must still run, until one of them is not done,
 // or its end must be recorded. If it fails, the outcome has what is done so far.
 func (t Tasks) run(ctx context.Context, job Job, ended []extensionv1.HookJobTask, others others) (Outcome, error) {
@@ -159,7 +170,7 @@ func (t Tasks) run(ctx context.Context, job Job, ended []extensionv1.HookJobTask
 				return whole, nil
 			}
 		}
-		if !since.IsZero() {
+		if since.After(job.Since) { // An earlier attempt may have recorded it.
 			job.Since = since.Time
 		}
 	}
@@ -202,14 +213,8 @@ func (t Tasks) look(ctx context.Context, task Task, job Job, ended []extensionv1
 
 // earlier returns the settings of the tasks that come before one.
 func (t Tasks) earlier(hook string, task Task) []string {
-	var settings []string
-	for _, one := range t[hook] {
-		if one.Setting() == task.Setting() {
-			break
-		}
-		settings = append(settings, one.Setting())
-	}
-	return settings
+	settings := settingsOf(t[hook])
+	return settings[:slices.Index(settings, task.Setting())]
 }
 
 // endedAs returns the outcome of a task that has ended, and when.

@@ -116,7 +116,9 @@ func (o other) past(setting string) (*Outcome, time.Time) {
 			return nil, ended.Time
 		}
 	}
-	if o.job == nil || !o.job.IsCompleted() {
+	// If the settings have asked for the task since the job was completed, its hook's next call begins another
+	// attempt.
+	if o.job == nil || !o.job.IsCompleted() || lacks(o.job, setting) {
 		return &Outcome{Message: fmt.Sprintf("waiting for %s of the ExtensionConfig %s", setting, o.config)}, time.Time{}
 	}
 	// A job that ends early, because its next task needs what this one failed to do, has no record of it.

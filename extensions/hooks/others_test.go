@@ -56,6 +56,14 @@ func newDeletion(t *testing.T, backing, cleaning string) *deletion {
 	return d
 }
 
+// configure changes the settings of an ExtensionConfig.
+func (d *deletion) configure(name string, settings map[string]string) {
+	config := registration(name, nil)
+	d.Expect(d.live.Get(context.Background(), client.ObjectKeyFromObject(config), config)).To(Succeed())
+	config.Spec.Settings = settings
+	d.Expect(d.live.Update(context.Background(), config)).To(Succeed())
+}
+
 // look looks at a job, and returns what it says.
 func (d *deletion) look(job *extensionv1.HookJob) string {
 	reconcileJob(d, d.worker, job)
@@ -110,10 +118,7 @@ func TestTasksOfExtensionConfigsInTurn(t *testing.T) {
 	d := newDeletion(t, "backing", "cleaning")
 	snapshot := &scripted{setting: "finalSnapshot", outcome: Outcome{Done: true, Message: "no snapshot"}}
 	d.worker.tasks = Tasks{BeforeClusterDelete: {snapshot, d.backup, d.cleanUp}}
-	config := registration("cleaning", nil)
-	d.Expect(d.live.Get(ctx, client.ObjectKeyFromObject(config), config)).To(Succeed())
-	config.Spec.Settings = map[string]string{"cleanUp": enabled, "finalSnapshot": enabled, "snapshotURL": "s3://bucket?region=eu-west-1"}
-	d.Expect(d.live.Update(ctx, config)).To(Succeed())
+	d.configure("cleaning", map[string]string{"cleanUp": enabled, "finalSnapshot": enabled, "snapshotURL": "s3://bucket?region=eu-west-1"})
 	d.Expect(d.live.Create(ctx, d.backing)).To(Succeed())
 
 	d.Expect(d.look(d.backing)).To(Equal("waiting for finalSnapshot of the ExtensionConfig cleaning"))
@@ -123,6 +128,38 @@ func TestTasksOfExtensionConfigsInTurn(t *testing.T) {
 	d.Expect(d.look(d.backing)).To(Equal("no backup"))
 	d.Expect(d.look(d.cleaned)).To(Equal("no snapshot; cleaned up"))
 	d.Expect(d.backing.IsCompleted() && d.cleaned.IsCompleted()).To(BeTrue())
+	d.Expect(snapshot.jobs).To(HaveLen(1))
+}
+
+// Cluster API calls the hook again while the clean-up holds the deletion, but perhaps not before the clean-up is
+// looked at. The snapshot must not be repeated, and has used up no time of the backup.
+func TestNoCleanUpBeforeABackupThatIsAskedForLater(t *testing.T) {
+	ctx := context.Background()
+	d := newDeletion(t, "backing", "cleaning")
+	snapshot := &scripted{setting: "finalSnapshot", outcome: Outcome{Done: true, Message: "a snapshot"}}
+	d.worker.tasks = Tasks{BeforeClusterDelete: {snapshot, d.backup, d.cleanUp}}
+	settings := map[string]string{"finalSnapshot": enabled, "snapshotURL": "s3://bucket?region=eu-west-1"}
+	d.configure("backing", settings)
+	d.Expect(d.live.Create(ctx, d.backing)).To(Succeed())
+	d.Expect(d.look(d.backing)).To(Equal("a snapshot"))
+	d.Expect(d.backing.IsCompleted()).To(BeTrue())
+
+	d.now.SetTime(time.Unix(9000, 0))
+	settings["volumeBackupJob"] = "backup"
+	d.configure("backing", settings)
+	waiting := "waiting for volumeBackupJob of the ExtensionConfig backing"
+	d.Expect(d.look(d.cleaned)).To(Equal(waiting))
+	answers := Hooks{jobs: store{cached: d.live, client: d.live, clock: d.now}, tasks: d.worker.tasks}
+	d.Expect(answers.decide(ctx, call{cluster: cluster, hook: BeforeClusterDelete, settings: settings}).retryAfter).To(BeNumerically(">", 0))
+	d.Expect(d.look(d.cleaned)).To(Equal(waiting))
+	d.Expect(d.look(d.backing)).To(Equal("backs up"))
+	d.Expect(d.backup.jobs).To(ConsistOf(And(HaveField("Attempt", BeEquivalentTo(2)), HaveField("Since", BeTemporally("==", time.Unix(9000, 0))))))
+	d.Expect(d.look(d.cleaned)).To(Equal(waiting))
+	d.Expect(d.cleanUp.jobs).To(BeEmpty())
+
+	d.backup.outcome = Outcome{Done: true, Message: "backed up"}
+	d.Expect(d.look(d.backing)).To(Equal("a snapshot; backed up"))
+	d.Expect(d.look(d.cleaned)).To(Equal("cleaned up"))
 	d.Expect(snapshot.jobs).To(HaveLen(1))
 }
 
@@ -177,12 +214,7 @@ func TestNobodyWaitsForWhatIsNotDone(t *testing.T) {
 			d.Expect(d.live.Delete(ctx, config)).To(Succeed())
 			d.Expect(d.live.Create(ctx, config)).To(Succeed())
 		},
-		"other settings by now": func(d *deletion) {
-			config := registration("backing", nil)
-			d.Expect(d.live.Get(ctx, client.ObjectKeyFromObject(config), config)).To(Succeed())
-			config.Spec.Settings = maps.Clone(cleansUp)
-			d.Expect(d.live.Update(ctx, config)).To(Succeed())
-		},
+		"other settings by now": func(d *deletion) { d.configure("backing", maps.Clone(cleansUp)) },
 		"never initialized": func(d *deletion) {
 			d.Expect(d.live.Create(ctx, d.backing)).To(Succeed())
 			d.backup.outcome = Outcome{Done: true, Message: "never initialized"}

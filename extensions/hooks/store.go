@@ -61,10 +61,20 @@ func newJob(call call, config string, now time.Time) *extensionv1.HookJob {
 	return job
 }
 
-// outdated reports whether the result of a completed job no longer counts. What was done before a
-// deletion is never repeated: a snapshot would lack what has been deleted since.
-func outdated(job *extensionv1.HookJob, now time.Time) bool {
-	return job.IsCompleted() && job.Spec.Hook != BeforeClusterDelete && now.Sub(job.Status.CompletionTime.Time) > validity
+// outdated reports whether the result of a completed job no longer counts, since it is old, or since the
+// settings ask for another task now. What was done before a deletion does not get old, as it is not repeated.
+func outdated(job *extensionv1.HookJob, asked []string, now time.Time) bool {
+	if !job.IsCompleted() {
+		return false
+	}
+	more := slices.ContainsFunc(asked, func(setting string) bool { return lacks(job, setting) })
+	return more || job.Spec.Hook != BeforeClusterDelete && now.Sub(job.Status.CompletionTime.Time) > validity
+}
+
+// lacks reports whether a completed job was not asked for a task. A job that was skipped records no tasks and
+// lacks none: it has ended for good.
+func lacks(job *extensionv1.HookJob, setting string) bool {
+	return len(job.Status.Tasks) > 0 && !slices.Contains(job.Status.Tasks, setting)
 }
 
 // messageOf returns what a job waits for or how it ended. It is empty if nobody has looked at the
@@ -118,14 +128,14 @@ func (s store) requestFor(ctx context.Context, call call, config string) (*exten
 	if err != nil {
 		return nil, fmt.Errorf("reading the HookJob: %w", err)
 	}
-	return s.update(ctx, requested, known)
+	return s.update(ctx, requested, known, call.asked)
 }
 
 // update updates what may change in a known job.
-func (s store) update(ctx context.Context, requested, known *extensionv1.HookJob) (*extensionv1.HookJob, error) {
+func (s store) update(ctx context.Context, requested, known *extensionv1.HookJob, asked []string) (*extensionv1.HookJob, error) {
 	changed := known.DeepCopy()
 	changed.Spec.Plan = requested.Spec.Plan
-	if outdated(known, s.clock.Now()) {
+	if outdated(known, asked, s.clock.Now()) {
 		changed.Spec.Attempt++
 		changed.Spec.RequestTime = requested.Spec.RequestTime
 	}

@@ -84,7 +84,8 @@ type HookJobSpec struct {
 	Plan []string `json:"plan,omitempty"`
 
 	// attempt counts how often the work was requested. If a hook is called again long after its work
-	// was completed, the result may no longer be valid, so the work is done again.
+	// was completed, the result may no longer be valid, so the work is done again. It is also done again if
+	// the settings ask for more by then.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	Attempt int32 `json:"attempt,omitempty"`
@@ -139,6 +140,16 @@ type HookJobStatus struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	Attempt int32 `json:"attempt,omitempty"`
+
+	// tasks are the settings that asked for a task when the attempt was last looked at. If a setting asks for
+	// another task once the attempt is completed, the next call of the hook begins another attempt.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=63
+	Tasks []string `json:"tasks,omitempty"`
 
 	// ended has the tasks that have ended while later ones wait, such as a backup before a deletion. The
 	// timeouts of the later ones count from then.

@@ -239,6 +239,11 @@ func (in *HookJobStatus) DeepCopyInto(out *HookJobStatus) {
 			(*in)[i].DeepCopyInto(&(*out)[i])
 		}
 	}
+	if in.Tasks != nil {
+		in, out := &in.Tasks, &out.Tasks
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.Ended != nil {
 		in, out := &in.Ended, &out.Ended
 		*out = make([]HookJobTask, len(*in))
