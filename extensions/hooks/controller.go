@@ -192,20 +192,12 @@ func (w *worker) Reconcile(ctx context.Context, request reconcile.Request) (reco
 		}
 		return reconcile.Result{}, w.note(ctx, known, cluster, *next.note)
 	}
-	config := &runtimev1.ExtensionConfig{}
-	err := w.cached.Get(ctx, client.ObjectKey{Name: known.Spec.ExtensionConfig}, config)
-	if apierrors.IsNotFound(err) {
-		return reconcile.Result{}, w.note(ctx, known, cluster, *restBecause("there is no ExtensionConfig %q", known.Spec.ExtensionConfig))
-	}
-	if err != nil {
-		return reconcile.Result{}, fmt.Errorf("reading the ExtensionConfig: %w", err)
-	}
-	return w.do(ctx, known, cluster, config)
+	return w.do(ctx, known, cluster)
 }
 
 // do runs the tasks of a job, and records its progress.
-func (w *worker) do(ctx context.Context, known *extensionv1.HookJob, cluster *clusterv1.Cluster, config *runtimev1.ExtensionConfig) (reconcile.Result, error) {
-	outcome, runErr := w.run(ctx, known, cluster, config)
+func (w *worker) do(ctx context.Context, known *extensionv1.HookJob, cluster *clusterv1.Cluster) (reconcile.Result, error) {
+	outcome, runErr := w.run(ctx, known, cluster)
 	if runErr != nil {
 		outcome.Message = Message(runErr)
 	}
@@ -221,11 +213,14 @@ func (w *worker) do(ctx context.Context, known *extensionv1.HookJob, cluster *cl
 	return reconcile.Result{RequeueAfter: outcome.RetryAfter}, nil
 }
 
-func (w *worker) run(ctx context.Context, known *extensionv1.HookJob, cluster *clusterv1.Cluster, config *runtimev1.ExtensionConfig) (Outcome, error) {
+func (w *worker) run(ctx context.Context, known *extensionv1.HookJob, cluster *clusterv1.Cluster) (Outcome, error) {
 	spec := known.Spec
-	settings, err := ParseSettings(config.Spec.Settings)
+	settings, rest, err := w.settings(ctx, spec)
 	if err != nil {
 		return Outcome{}, err
+	}
+	if rest != nil {
+		return *rest, nil
 	}
 	wanted := w.tasks.wanted(spec.Hook, settings)
 	if len(wanted) == 0 {
@@ -247,6 +242,20 @@ func (w *worker) run(ctx context.Context, known *extensionv1.HookJob, cluster *c
 		log.Info("Completed the job of a hook", "result", outcome.Message)
 	}
 	return outcome, err
+}
+
+// settings returns the settings of a job, or why it does nothing until its ExtensionConfig changes.
+func (w *worker) settings(ctx context.Context, spec extensionv1.HookJobSpec) (Settings, *Outcome, error) {
+	config := &runtimev1.ExtensionConfig{}
+	err := w.cached.Get(ctx, client.ObjectKey{Name: spec.ExtensionConfig}, config)
+	if apierrors.IsNotFound(err) || err == nil && isLeaving(config) {
+		return Settings{}, restBecause("there is no ExtensionConfig %q", spec.ExtensionConfig), nil
+	}
+	if err != nil {
+		return Settings{}, nil, fmt.Errorf("reading the ExtensionConfig: %w", err)
+	}
+	settings, err := ParseSettings(config.Spec.Settings)
+	return settings, nil, err
 }
 
 // beginning returns when the timeouts of a job begin to count. Anybody who reaches the server may call

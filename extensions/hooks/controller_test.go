@@ -354,7 +354,9 @@ func TestACallNeedsTheSettingsOfAnExtensionConfig(t *testing.T) {
 	g := NewWithT(t)
 	ctx := context.Background()
 	given := map[string]string{"smokeChecks": "Enabled"}
-	live := management(g, registration("other", given), registration("foo", given), registration("plain", nil))
+	leaving := registration("a-leaving", given)
+	leaving.Finalizers, leaving.DeletionTimestamp = []string{metav1.FinalizerDeleteDependents}, ptr.To(metav1.Now())
+	live := management(g, registration("other", given), registration("foo", given), registration("plain", nil), leaving)
 	g.Expect(configsOf(ctx, live, call{cluster: cluster, settings: given})).To(Equal([]string{"foo", "other"}))
 	g.Expect(configsOf(ctx, live, call{cluster: cluster})).To(Equal([]string{"plain"}))
 

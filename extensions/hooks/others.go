@@ -4,11 +4,9 @@
 package hooks
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -38,15 +36,13 @@ func (w *worker) others(ctx context.Context, known *extensionv1.HookJob, cluster
 	if known.Spec.Hook != BeforeClusterDelete {
 		return nil, nil
 	}
-	var configs runtimev1.ExtensionConfigList
-	if err := w.cached.List(ctx, &configs); err != nil {
-		return nil, fmt.Errorf("listing ExtensionConfigs: %w", err)
+	configs, err := registeredIn(ctx, w.cached)
+	if err != nil {
+		return nil, err
 	}
-	// In this order, so that a job always names the same one.
-	slices.SortFunc(configs.Items, func(a, b runtimev1.ExtensionConfig) int { return cmp.Compare(a.Name, b.Name) })
 	var found others
-	for i := range configs.Items {
-		config := &configs.Items[i]
+	for i := range configs {
+		config := &configs[i]
 		if config.Name == known.Spec.ExtensionConfig || !handles(config, known.Spec.Hook) {
 			continue
 		}

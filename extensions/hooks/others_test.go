@@ -214,6 +214,15 @@ func TestNobodyWaitsForWhatIsNotDone(t *testing.T) {
 			d.Expect(d.live.Delete(ctx, config)).To(Succeed())
 			d.Expect(d.live.Create(ctx, config)).To(Succeed())
 		},
+		"an ExtensionConfig that is being deleted": func(d *deletion) {
+			config := registration("backing", nil)
+			d.Expect(d.live.Create(ctx, d.backing)).To(Succeed())
+			d.Expect(d.live.Get(ctx, client.ObjectKeyFromObject(config), config)).To(Succeed())
+			config.Finalizers = []string{metav1.FinalizerDeleteDependents}
+			d.Expect(d.live.Update(ctx, config)).To(Succeed())
+			d.Expect(d.live.Delete(ctx, config)).To(Succeed())
+			d.Expect(d.look(d.backing)).To(Equal(`nothing is done: there is no ExtensionConfig "backing"`))
+		},
 		"other settings by now": func(d *deletion) { d.configure("backing", maps.Clone(cleansUp)) },
 		"never initialized": func(d *deletion) {
 			d.Expect(d.live.Create(ctx, d.backing)).To(Succeed())

@@ -4,6 +4,7 @@
 package hooks
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -158,17 +159,32 @@ var errUnregistered = errors.New("no ExtensionConfig has the settings of this ca
 // +kubebuilder:rbac:groups=runtime.cluster.x-k8s.io,resources=extensionconfigs,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch
 
-// configsOf returns the names of the ExtensionConfigs that select the namespace of a call and have its
-// settings, since the call does not name its own. There is at least one. Several of them share the jobs of
-// the first one.
-func configsOf(ctx context.Context, from client.Reader, call call) ([]string, error) {
+// registeredIn returns the ExtensionConfigs whose hooks Cluster API calls. They are in the order of their
+// names, so that a job always waits for the same one first.
+func registeredIn(ctx context.Context, from client.Reader) ([]runtimev1.ExtensionConfig, error) {
 	var configs runtimev1.ExtensionConfigList
 	if err := from.List(ctx, &configs); err != nil {
 		return nil, fmt.Errorf("listing ExtensionConfigs: %w", err)
 	}
+	slices.SortFunc(configs.Items, func(a, b runtimev1.ExtensionConfig) int { return cmp.Compare(a.Name, b.Name) })
+	return slices.DeleteFunc(configs.Items, func(config runtimev1.ExtensionConfig) bool { return isLeaving(&config) }), nil
+}
+
+// isLeaving reports whether an ExtensionConfig is being deleted. Cluster API no longer calls its hooks, even if
+// a finalizer keeps it.
+func isLeaving(config *runtimev1.ExtensionConfig) bool { return !config.DeletionTimestamp.IsZero() }
+
+// configsOf returns the names of the ExtensionConfigs that select the namespace of a call and have its
+// settings, in their order, since the call does not name its own. There is at least one. Several of them share
+// the jobs of the first one.
+func configsOf(ctx context.Context, from client.Reader, call call) ([]string, error) {
+	configs, err := registeredIn(ctx, from)
+	if err != nil {
+		return nil, err
+	}
 	var names []string
-	for i := range configs.Items {
-		config := &configs.Items[i]
+	for i := range configs {
+		config := &configs[i]
 		// The cache may not have the handlers of a new ExtensionConfig yet.
 		if !maps.Equal(config.Spec.Settings, call.settings) || len(config.Status.Handlers) > 0 && !handles(config, call.hook) {
 			continue
@@ -184,7 +200,6 @@ func configsOf(ctx context.Context, from client.Reader, call call) ([]string, er
 	if len(names) == 0 {
 		return nil, errUnregistered
 	}
-	slices.Sort(names)
 	return names, nil
 }
 
