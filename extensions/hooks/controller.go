@@ -255,6 +255,10 @@ func (w *worker) settings(ctx context.Context, spec extensionv1.HookJobSpec) (Se
 		return Settings{}, nil, fmt.Errorf("reading the ExtensionConfig: %w", err)
 	}
 	settings, err := ParseSettings(config.Spec.Settings)
+	if err != nil && spec.Hook == AfterControlPlaneInitialized {
+		// They may be for another vendor's extension, so nobody would ever correct them. The job holds nothing.
+		return Settings{}, restBecause("%s", Message(err)), nil
+	}
 	return settings, nil, err
 }
 

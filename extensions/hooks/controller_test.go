@@ -415,8 +415,8 @@ func TestExtensionConfigsHaveTheirOwnJobs(t *testing.T) {
 func TestEachExtensionConfigHasAJobOfAfterControlPlaneInitialized(t *testing.T) {
 	g := NewWithT(t)
 	ctx := context.Background()
-	config, task := registration("foo", nil), &recorder{}
-	live := management(g, cluster, registration("another", nil), config)
+	config, another, task := registration("foo", nil), registration("another", nil), &recorder{}
+	live := management(g, cluster, another, config)
 	tasks := Tasks{AfterControlPlaneInitialized: {task}}
 	for range 2 {
 		g.Expect(New(live, live, tasks).decide(ctx, call{cluster: cluster, hook: AfterControlPlaneInitialized}).failure).To(BeFalse())
@@ -425,15 +425,26 @@ func TestEachExtensionConfigHasAJobOfAfterControlPlaneInitialized(t *testing.T) 
 	g.Expect(live.List(ctx, jobs)).To(Succeed())
 	g.Expect(jobs.Items).To(ConsistOf(HaveField("Spec.ExtensionConfig", "another"), HaveField("Spec.ExtensionConfig", "foo")))
 
-	g.Expect(live.Get(ctx, client.ObjectKeyFromObject(config), config)).To(Succeed())
-	config.Spec.Settings = map[string]string{"smokeChecks": enabled}
-	g.Expect(live.Update(ctx, config)).To(Succeed())
 	doing := newWorker(live, live, tasks)
-	for _, request := range doing.ofConfig(ctx, config) {
-		_, err := doing.Reconcile(ctx, request)
+	configure := func(config *runtimev1.ExtensionConfig, setting string) {
+		g.Expect(live.Get(ctx, client.ObjectKeyFromObject(config), config)).To(Succeed())
+		config.Spec.Settings = map[string]string{setting: enabled}
+		g.Expect(live.Update(ctx, config)).To(Succeed())
+		requests := doing.ofConfig(ctx, config)
+		g.Expect(requests).To(HaveLen(1))
+		result, err := doing.Reconcile(ctx, requests[0])
 		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(result).To(BeZero(), "a change of the settings wakes it")
 	}
+	configure(config, "smokeChecks")
 	g.Expect(task.jobs).To(HaveLen(1))
+
+	configure(another, "theirs")
+	g.Expect(live.List(ctx, jobs)).To(Succeed())
+	g.Expect(jobs.Items).To(ContainElement(WithTransform(func(job extensionv1.HookJob) string { return messageOf(&job) },
+		HavePrefix(`nothing is done: the ExtensionConfig has unknown settings: "theirs"`))))
+	configure(another, "smokeChecks")
+	g.Expect(task.jobs).To(HaveLen(2))
 }
 
 // Something else may hold a step for days after its snapshot was taken.
