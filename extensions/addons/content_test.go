@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/scheme"
 	"pgregory.net/rapid"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/extension/v1alpha1"
@@ -50,6 +51,38 @@ func TestVariant(t *testing.T) {
 		NewWithT(t).Expect(err).NotTo(HaveOccurred())
 		NewWithT(t).Expect(got).To(Equal(want), version)
 	}
+}
+
+func TestTheVersionOfAControlPlane(t *testing.T) {
+	for name, test := range map[string]struct {
+		server   string
+		reported []string
+		want     string
+	}{
+		"nobody reports a version":        {"v1.37.0", nil, "v1.37.0"},
+		"a kubelet that is older":         {"v1.36.3", []string{"v1.36.2"}, "v1.36.3"},
+		"a new API server during a step":  {"v1.37.0", []string{"v1.37.0", "v1.36.3"}, "v1.36.3"},
+		"an old API server during a step": {"v1.36.3", []string{"v1.36.3", "v1.37.0"}, "v1.36.3"},
+		"three versions":                  {"v1.37.0", []string{"v1.36.3", "unknown", "v1.36.2", "v1.37.0"}, "v1.36.2"},
+		"what vendors append":             {"v1.36.3-vendor.1", []string{"v1.36.3", "v1.37.0"}, "v1.36.3-vendor.1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cluster := &clusterv1.Cluster{}
+			if test.reported != nil {
+				cluster.Status.ControlPlane = reporting(test.reported...)
+			}
+			NewWithT(t).Expect(oldest(test.server, cluster)).To(Equal(test.want))
+		})
+	}
+}
+
+// reporting is the status of a control plane whose machines have these versions.
+func reporting(versions ...string) *clusterv1.ClusterControlPlaneStatus {
+	status := &clusterv1.ClusterControlPlaneStatus{}
+	for _, version := range versions {
+		status.Versions = append(status.Versions, clusterv1.StatusVersion{Version: version, Replicas: 1})
+	}
+	return status
 }
 
 func TestContentsWithProblems(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/discovery"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -59,7 +60,7 @@ func (p *pass) connect(ctx context.Context) (err error) {
 }
 
 // read reads the content of the add-ons, for the version that the step of an upgrade leads to.
-// Otherwise it is for the version of the API server, or for the version that was applied last if
+// Otherwise it is for the version of the control plane, or for the version that was applied last if
 // that is later: during a step, some add-ons are ahead. The version of the Cluster's topology says
 // nothing about this, because an upgrade to it may have several steps.
 func (p *pass) read(ctx context.Context) error {
@@ -70,11 +71,12 @@ func (p *pass) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	has := oldest(version, p.job.Cluster)
 	for i := range p.contents {
 		addon, wanted, ahead := p.contents[i].addon, version, p.beforeStep
 		if p.job.To == "" {
-			wanted = later(version, entryOf(addon, p.job.Cluster).KubernetesVersion)
-			ahead = isLaterRelease(wanted, version)
+			wanted = later(has, entryOf(addon, p.job.Cluster).KubernetesVersion)
+			ahead = isLaterRelease(wanted, has)
 		}
 		p.contents[i] = read(ctx, p.Client, addon, p.job.Cluster, wanted)
 		p.contents[i].ahead = ahead
@@ -97,6 +99,21 @@ func (p *pass) serverVersion(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return info.GitVersion, nil
+}
+
+// oldest returns the version that a whole control plane has, given the version of the API server that has
+// answered. During a step, that may be a new one, while old ones still run. The version of a kubelet alone says
+// nothing: it may stay older.
+func oldest(version string, cluster *clusterv1.Cluster) string {
+	if cluster.Status.ControlPlane == nil || len(cluster.Status.ControlPlane.Versions) < 2 {
+		return version
+	}
+	for _, reported := range cluster.Status.ControlPlane.Versions {
+		if isLaterRelease(version, reported.Version) {
+			version = reported.Version
+		}
+	}
+	return version
 }
 
 // later returns the later one of two versions. A version that cannot be read is not later.

@@ -357,6 +357,29 @@ var _ = Describe("Add-ons", func() {
 		Expect(w.entry(ctx, "after").State).To(Equal(extensionv1.AddonNoVariant))
 	})
 
+	It("stay as they are while some API servers are old, whichever of them answers", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		variants := func(name string) []string {
+			return []string{"1.35.x", in(name, "old") + "---\n" + in(name+"-old", "1"), "1.36.x", in(name, "new")}
+		}
+		w.change(ctx, w.addon(ctx, "before", 0, variants("before")...), func(spec *extensionv1.AddonSpec) { spec.Upgrade = extensionv1.BeforeControlPlane })
+		w.addon(ctx, "after", 0, variants("after")...)
+		values := func() []string {
+			return []string{w.value(ctx, "before"), w.value(ctx, "before-old"), w.value(ctx, "after"), w.value(ctx, "after-old")}
+		}
+		Expect(w.run(ctx, New(options()), "v1.35.4").Done).To(BeTrue())
+		Expect(w.run(ctx, BeforeStep(options()), serverVersion).Done).To(BeTrue())
+		Expect(values()).To(Equal([]string{"new", "1", "old", "1"}))
+
+		w.cluster.Status.ControlPlane = reporting("v1.35.4", serverVersion)
+		Expect(w.run(ctx, New(options()), "").Done).To(BeTrue())
+		Expect(values()).To(Equal([]string{"new", "1", "old", "1"}))
+
+		w.cluster.Status.ControlPlane = reporting(serverVersion)
+		Expect(w.run(ctx, New(options()), "").Done).To(BeTrue())
+		Expect(values()).To(Equal([]string{"new", "", "new", ""}))
+	})
+
 	It("take nothing that is recorded about an earlier Cluster with the same name for true", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		addon := w.addon(ctx, "cni", 0, "1.36.x", in("one", "old"), "1.37.x", in("one", "new"))
