@@ -168,6 +168,17 @@ func TestActionFor(t *testing.T) {
 			j.Spec.Plan = nil
 			c.Status.ControlPlane = versions("v1.36.3", "v1.37.0")
 		}, action{note: &Outcome{Done: true, Message: "nothing is done: the control plane already has version v1.37.0"}}},
+		"a step that is over within a minor version": {func(c *clusterv1.Cluster, j *extensionv1.HookJob) {
+			c.Spec.Topology.Version, j.Spec.Plan = "v1.36.5", nil
+			c.Status.ControlPlane = versions("v1.36.3", "v1.36.5")
+		}, action{note: &Outcome{Done: true, Message: "nothing is done: the control plane already has version v1.36.5"}}},
+		"the last step of a control plane that patches itself": {func(c *clusterv1.Cluster, j *extensionv1.HookJob) {
+			c.Spec.Topology.Version, j.Spec.Plan = "v1.36.3", nil
+			c.Status.ControlPlane = versions("v1.36.5")
+		}, due},
+		"another step of a control plane that patches itself": {func(c *clusterv1.Cluster, _ *extensionv1.HookJob) {
+			c.Status.ControlPlane = versions("v1.36.5")
+		}, due},
 		"a step whose version the control plane has": {
 			func(c *clusterv1.Cluster, _ *extensionv1.HookJob) {
 				c.Status.ControlPlane = versions("unknown", "v1.36.3")

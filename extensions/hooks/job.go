@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/blang/semver/v4"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
@@ -19,7 +18,6 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
 	"sigs.k8s.io/cluster-api/util/annotations"
-	"sigs.k8s.io/cluster-api/util/version"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/extension/v1alpha1"
@@ -321,50 +319,6 @@ func actionFor(job *extensionv1.HookJob, cluster *clusterv1.Cluster) action {
 		return action{note: note}
 	}
 	return action{due: true}
-}
-
-// unneeded returns why nothing is done for a job whose step of an upgrade is over or leads elsewhere; nil
-// if neither is known. A job can outlive its step: while its settings ask for nothing, it does not hold the
-// upgrade.
-func unneeded(spec extensionv1.HookJobSpec, cluster *clusterv1.Cluster) *Outcome {
-	wanted := cluster.Spec.Topology.Version
-	to, err := semver.ParseTolerant(spec.ToVersion)
-	if newer := NewerVersion(cluster, to); err == nil && newer != "" {
-		return &Outcome{Done: true, Message: "nothing is done: the control plane already has version " + newer}
-	}
-	topology, topologyErr := semver.ParseTolerant(wanted)
-	beyond := err == nil && topologyErr == nil && to.GT(topology)
-	// If this step is still needed, the hook's next call brings the plan for the other
-	// version.
-	if beyond || len(spec.Plan) > 0 && !slices.ContainsFunc(spec.Plan, func(step string) bool { return sameVersion(step, wanted) }) {
-		return restBecause("the topology has version %s, which this upgrade does not lead to", wanted)
-	}
-	return nil
-}
-
-// NewerVersion returns a version that machines of a control plane have and that is newer than the given
-// one. It is empty if there is none, or if the control plane does not report its versions.
-func NewerVersion(cluster *clusterv1.Cluster, given semver.Version) string {
-	if cluster.Status.ControlPlane == nil {
-		return ""
-	}
-	for _, found := range cluster.Status.ControlPlane.Versions {
-		if has, err := semver.ParseTolerant(found.Version); err == nil && has.GT(given) {
-			return found.Version
-		}
-	}
-	return ""
-}
-
-// sameVersion reports whether two versions are the same, with or without a leading v, as Cluster API
-// compares them.
-func sameVersion(one, other string) bool {
-	a, err := semver.ParseTolerant(one)
-	if err != nil {
-		return one == other
-	}
-	b, err := semver.ParseTolerant(other)
-	return err == nil && version.Compare(a, b, version.WithBuildTags()) == 0
 }
 
 // misplaced returns why nothing is done for a job whose hook is only for Clusters that are being

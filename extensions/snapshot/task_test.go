@@ -313,6 +313,7 @@ func TestStepThatHasBegun(t *testing.T) {
 	}{
 		"some machines":  {[]string{"v1.35.4", "v1.36.3"}, "no etcd snapshot was taken: the control plane already has version v1.36.3"},
 		"another target": {[]string{"v1.36.0"}, "no etcd snapshot was taken: the control plane already has version v1.36.0"},
+		"a patch":        {[]string{"v1.35.6"}, ""},
 		"none yet":       {[]string{"v1.34.1", "v1.35.4", "unknown"}, ""},
 		"nobody says":    {nil, ""},
 	} {

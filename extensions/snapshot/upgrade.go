@@ -29,12 +29,11 @@ func (upgrade) Setting() string { return "snapshots" }
 
 // Run implements hooks.Task.
 func (u upgrade) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
-	from, err := semver.ParseTolerant(job.From)
-	if err != nil {
+	if _, err := semver.ParseTolerant(job.From); err != nil {
 		return hooks.Outcome{}, fmt.Errorf("the version before the step is %q, but must be a semantic version: %w", job.From, err)
 	}
-	if newer := hooks.NewerVersion(job.Cluster, from); newer != "" {
-		return hooks.Outcome{Done: true, Message: "no etcd snapshot was taken: the control plane already has version " + newer}, nil
+	if has := hooks.Begun(job.Cluster, job.From, job.To); has != "" {
+		return hooks.Outcome{Done: true, Message: "no etcd snapshot was taken: the control plane already has version " + has}, nil
 	}
 	came := u.take(ctx, job, snapshotjob.Name{
 		UID: job.Cluster.UID, Cluster: job.Key(), Version: job.From, Occasion: "before-" + job.To,
