@@ -16,7 +16,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	kubeadmcontrolplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util"
@@ -39,7 +38,9 @@ func (s *scope) sortOut(found collections.Machines) {
 	slices.Sort(s.foreign)
 }
 
-// adopt takes over the cluster's control plane Machines that have no controller.
+// adopt takes over the cluster's control plane Machines that have no controller. Their certificates
+// follow once the FooControlPlane owns all of them; see secretOwner. If it owned the certificates
+// earlier and were deleted, Machines that could not be adopted would lose them.
 func (r *Reconciler) adopt(ctx context.Context, s *scope) error {
 	if err := r.checkStillWanted(ctx, s); err != nil {
 		return err
@@ -98,16 +99,6 @@ func (r *Reconciler) checkStillWanted(ctx context.Context, s *scope) error {
 }
 
 func (r *Reconciler) adoptMachine(ctx context.Context, s *scope, machine *clusterv1.Machine) error {
-	config := &bootstrapv1.KubeadmConfig{}
-	key := client.ObjectKey{Namespace: machine.Namespace, Name: machine.Spec.Bootstrap.ConfigRef.Name}
-	switch err := r.client.Get(ctx, key, config); {
-	case err == nil:
-		if err := r.adoptSecrets(ctx, s, config); err != nil {
-			return err
-		}
-	case !apierrors.IsNotFound(err):
-		return fmt.Errorf("getting KubeadmConfig %s: %w", key.Name, err)
-	}
 	before := machine.DeepCopy()
 	machine.SetOwnerReferences(util.EnsureOwnerRef(machine.GetOwnerReferences(), controllerReference(s.controlPlane)))
 	// The previous control plane's hook would block the Machine's deletion forever.
@@ -122,27 +113,5 @@ func (r *Reconciler) adoptMachine(ctx context.Context, s *scope, machine *cluste
 	}
 	ctrl.LoggerFrom(ctx).Info("Adopted Machine", "Machine", klog.KObj(machine))
 	r.recorder.Eventf(s.controlPlane, machine, corev1.EventTypeNormal, "MachineAdopted", "Adopt", "took over Machine %s", machine.Name)
-	return nil
-}
-
-// adoptSecrets takes over the secrets that an orphaned Machine's KubeadmConfig owns, which are the
-// cluster's certificates and kubeconfig, but not its bootstrap data.
-func (r *Reconciler) adoptSecrets(ctx context.Context, s *scope, config *bootstrapv1.KubeadmConfig) error {
-	secrets := &corev1.SecretList{}
-	err := r.client.List(ctx, secrets, client.InNamespace(s.cluster.Namespace), client.MatchingLabels{clusterv1.ClusterNameLabel: s.cluster.Name})
-	if err != nil {
-		return fmt.Errorf("listing the Secrets of the cluster: %w", err)
-	}
-	for i := range secrets.Items {
-		secret := &secrets.Items[i]
-		if secret.Name == config.Status.DataSecretName || !util.IsOwnedByObject(secret, config, configKind.GroupKind()) {
-			continue
-		}
-		before := secret.DeepCopy()
-		secret.SetOwnerReferences(util.ReplaceOwnerRef(secret.GetOwnerReferences(), config, controllerReference(s.controlPlane)))
-		if err := r.client.Patch(ctx, secret, client.MergeFrom(before)); err != nil {
-			return fmt.Errorf("taking over Secret %s from KubeadmConfig %s: %w", secret.Name, config.Name, err)
-		}
-	}
 	return nil
 }

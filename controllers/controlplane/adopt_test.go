@@ -47,6 +47,20 @@ func (f *fixture) standalone(ctx context.Context, name, version string, changes 
 	return machine
 }
 
+// copySecrets gives the cluster copies of another cluster's Secrets, with this owner.
+func (f *fixture) copySecrets(ctx context.Context, source *fixture, owner metav1.OwnerReference, suffixes ...string) {
+	GinkgoHelper()
+	for _, suffix := range suffixes {
+		var made *corev1.Secret
+		Eventually(func() (err error) { made, err = source.secret(ctx, suffix)(); return err }).Should(Succeed())
+		made.ObjectMeta = metav1.ObjectMeta{
+			Namespace: f.cluster.Namespace, Name: made.Name, Labels: made.Labels, OwnerReferences: []metav1.OwnerReference{owner},
+		}
+		Expect(c.Create(ctx, made)).To(Succeed())
+		seen(ctx, made)
+	}
+}
+
 func controlledBy(kind, name string) func(*clusterv1.Machine) {
 	return func(machine *clusterv1.Machine) {
 		machine.OwnerReferences = []metav1.OwnerReference{{
@@ -57,6 +71,7 @@ func controlledBy(kind, name string) func(*clusterv1.Machine) {
 
 var _ = Describe("Adoption", func() {
 	It("takes over Machines that nobody controls, with their Secrets", func(ctx SpecContext) {
+		source := newFixture(ctx)
 		f := newFixture(ctx, func(f *fixture) { f.controlPlane.Labels = map[string]string{clusterv1.WatchLabel: "later"} })
 		machine := f.standalone(ctx, "old", "v1.35.4", func(machine *clusterv1.Machine) {
 			machine.Annotations = map[string]string{kubeadmcontrolplanev1.PreTerminateHookCleanupAnnotation: ""}
@@ -64,13 +79,16 @@ var _ = Describe("Adoption", func() {
 		config := &bootstrapv1.KubeadmConfig{}
 		Expect(c.Get(ctx, client.ObjectKeyFromObject(machine), config)).To(Succeed())
 		owner := *metav1.NewControllerRef(config, configKind)
-		labels := map[string]string{clusterv1.ClusterNameLabel: f.cluster.Name}
-		for _, name := range []string{"c1-other", "c1-bootstrap"} {
-			Expect(c.Create(ctx, &corev1.Secret{
-				ObjectMeta: metav1.ObjectMeta{Namespace: f.cluster.Namespace, Name: name, Labels: labels, OwnerReferences: []metav1.OwnerReference{owner}},
-				Type:       clusterv1.ClusterSecretType,
-			})).To(Succeed())
+		suffixes := []string{"-ca", "-etcd", "-sa"}
+		f.copySecrets(ctx, source, owner, suffixes...)
+		bootstrap := &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: f.cluster.Namespace, Name: "c1-bootstrap", Labels: map[string]string{clusterv1.ClusterNameLabel: f.cluster.Name},
+				OwnerReferences: []metav1.OwnerReference{owner},
+			},
+			Type: clusterv1.ClusterSecretType,
 		}
+		Expect(c.Create(ctx, bootstrap)).To(Succeed())
 		update(ctx, config, func() { config.Status.DataSecretName = "c1-bootstrap" })
 		update(ctx, f.controlPlane, func() { f.controlPlane.Labels = map[string]string{clusterv1.WatchLabel: watchFilter} })
 
@@ -81,16 +99,19 @@ var _ = Describe("Adoption", func() {
 			HaveKey(controlplanev1.PreTerminateHookCleanupAnnotation), Not(HaveKey(kubeadmcontrolplanev1.PreTerminateHookCleanupAnnotation))))
 		Eventually(func() map[string]string { return f.machines(ctx)[0].Labels }).Should(
 			HaveKeyWithValue(clusterv1.MachineControlPlaneNameLabel, f.controlPlane.Name))
-		taken := &corev1.Secret{}
-		Expect(c.Get(ctx, client.ObjectKey{Namespace: f.cluster.Namespace, Name: "c1-other"}, taken)).To(Succeed())
-		Expect(taken.OwnerReferences).To(ConsistOf(HaveField("UID", f.controlPlane.UID)))
-		bootstrap := &corev1.Secret{}
-		Expect(c.Get(ctx, client.ObjectKey{Namespace: f.cluster.Namespace, Name: "c1-bootstrap"}, bootstrap)).To(Succeed())
+		for _, suffix := range suffixes {
+			Eventually(func(g Gomega) {
+				taken, err := f.secret(ctx, suffix)()
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(taken.OwnerReferences).To(ConsistOf(HaveField("UID", f.controlPlane.UID)))
+			}).Should(Succeed(), "Secret %s, though another one is missing", suffix)
+		}
+		Expect(c.Get(ctx, client.ObjectKeyFromObject(bootstrap), bootstrap)).To(Succeed())
 		Expect(bootstrap.OwnerReferences).To(ConsistOf(HaveField("UID", config.UID)), "the bootstrap data stays with the KubeadmConfig")
 
 		Eventually(f.condition(ctx, controlplanev1.CertificatesAvailableCondition)).Should(And(
-			HavePrefix("False"), ContainSubstring("c1-ca")), "no certificate is generated, since the Machines use others")
-		_, err := f.secret(ctx, "-ca")()
+			HavePrefix("False"), ContainSubstring("c1-proxy")), "no certificate is generated, since the Machines use others")
+		_, err := f.secret(ctx, "-proxy")()
 		Expect(err).To(HaveOccurred())
 	})
 
@@ -119,15 +140,7 @@ var _ = Describe("Adoption", func() {
 		f := newFixture(ctx, func(f *fixture) { f.controlPlane.Labels = map[string]string{clusterv1.WatchLabel: "later"} })
 		machine := f.standalone(ctx, "foreign", "v1.36.3", controlledBy("KubeadmControlPlane", "kcp"))
 		suffixes := []string{"-ca", "-etcd", "-proxy", "-sa", "-kubeconfig"}
-		for _, suffix := range suffixes {
-			var made *corev1.Secret
-			Eventually(func() (err error) { made, err = source.secret(ctx, suffix)(); return err }).Should(Succeed())
-			made.ObjectMeta = metav1.ObjectMeta{
-				Namespace: f.cluster.Namespace, Name: made.Name, Labels: made.Labels, OwnerReferences: machine.OwnerReferences,
-			}
-			Expect(c.Create(ctx, made)).To(Succeed())
-			seen(ctx, made)
-		}
+		f.copySecrets(ctx, source, machine.OwnerReferences[0], suffixes...)
 		update(ctx, f.controlPlane, func() { f.controlPlane.Labels = map[string]string{clusterv1.WatchLabel: watchFilter} })
 		f.provision(ctx)
 		Eventually(f.condition(ctx, controlplanev1.ScalingUpCondition)).Should(ContainSubstring("foreign (controlled by KubeadmControlPlane kcp)"))

@@ -95,7 +95,7 @@ func (s *Store) LookupOrGenerate(ctx context.Context, request Request) (Found, e
 	if err := missing.SaveGenerated(ctx, s.live, request.Cluster, request.Owner); err != nil {
 		return Found{}, fmt.Errorf("writing certificate Secrets: %w", err)
 	}
-	return s.finish(ctx, request, certificates)
+	return finish(request, certificates)
 }
 
 // Lookup returns what the cluster's certificate Secrets hold and generates nothing. It returns a
@@ -110,7 +110,7 @@ func (s *Store) Lookup(ctx context.Context, request Request) (Found, error) {
 	if len(missing) > 0 {
 		return remains(request, certificates), &MissingError{Secrets: secretNames(request.Cluster.Name, missing)}
 	}
-	return s.finish(ctx, request, certificates)
+	return finish(request, certificates)
 }
 
 // remains returns what can be used although other certificates cannot: the authority.
@@ -126,7 +126,9 @@ func remains(request Request, certificates secret.Certificates) Found {
 	return Found{Authority: checked}
 }
 
-// read reads the Secrets that exist.
+// read reads the Secrets that exist and takes them over, even if others are missing or one cannot be
+// used. Otherwise they could be deleted with their earlier owner, such as the KubeadmConfig of the first
+// Machine.
 func (s *Store) read(ctx context.Context, request Request) (secret.Certificates, error) {
 	certificates := secret.NewCertificatesForInitialControlPlane(&request.Config)
 	for _, certificate := range certificates {
@@ -140,13 +142,17 @@ func (s *Store) read(ctx context.Context, request Request) (secret.Certificates,
 		if err != nil {
 			return nil, fmt.Errorf("reading Secret %s: %w", secret.Name(request.Cluster.Name, certificate.Purpose), err)
 		}
+		if err := EnsureOwner(ctx, s.live, found, request.Owner); err != nil {
+			return nil, err
+		}
 		certificate.Secret = found
 		certificate.KeyPair = &capicerts.KeyPair{Cert: found.Data[secret.TLSCrtDataName], Key: found.Data[secret.TLSKeyDataName]}
 	}
 	return certificates, nil
 }
 
-func (s *Store) finish(ctx context.Context, request Request, certificates secret.Certificates) (Found, error) {
+// finish checks the certificates and returns what they hold.
+func finish(request Request, certificates secret.Certificates) (Found, error) {
 	var found Found
 	for _, certificate := range certificates {
 		checked, err := check(certificate, request.Now)
@@ -158,12 +164,6 @@ func (s *Store) finish(ctx context.Context, request Request, certificates secret
 		}
 		if certificate.Purpose == secret.ClusterCA {
 			found.Authority = checked
-		}
-	}
-	// Take over the Secrets only if all of them can be used.
-	for _, certificate := range certificates {
-		if err := EnsureOwner(ctx, s.live, certificate.Secret, request.Owner); err != nil {
-			return Found{}, err
 		}
 	}
 	slices.SortStableFunc(found.Expiries, func(a, b Expiry) int { return a.At.Compare(b.At) })

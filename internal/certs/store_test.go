@@ -147,6 +147,29 @@ func TestWithoutAnOwnerSecretsAreOnlyRead(t *testing.T) {
 	}
 }
 
+// The Secrets that exist must not be deleted with their earlier owner because of another Secret.
+func TestSecretsAreTakenOverWhateverOthersAreLike(t *testing.T) {
+	for name, change := range map[string]func(secrets map[string]*corev1.Secret){
+		"one is missing": func(secrets map[string]*corev1.Secret) { delete(secrets, "c1-proxy") },
+		"one is invalid": func(secrets map[string]*corev1.Secret) { secrets["c1-proxy"].Data = nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			secrets := generated(g)
+			for _, found := range secrets {
+				found.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Before", Name: "b", UID: "2", Controller: ptr.To(true)}}
+			}
+			change(secrets)
+			store, live := newStore(objects(secrets)...)
+			_, err := store.Lookup(context.Background(), testRequest())
+			g.Expect(err).To(MatchError(ContainSubstring("c1-proxy")))
+			for name, taken := range read(g, live) {
+				g.Expect(taken.OwnerReferences).To(Equal([]metav1.OwnerReference{testOwner}), name)
+			}
+		})
+	}
+}
+
 func TestUserProvided(t *testing.T) {
 	g := NewWithT(t)
 	theirs := generated(g)["c1-ca"]
