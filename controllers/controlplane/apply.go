@@ -177,8 +177,8 @@ func (r *Reconciler) prepareJoin(ctx context.Context, s *scope, as role, config 
 }
 
 // finish removes the finalizer. A Machine that the cache does not show yet would be left behind,
-// and nobody would remove its hook, so finish reads the Machines live. Machines of another owner do
-// not matter.
+// and nobody would remove its hook, so finish reads the Machines live. Machines of another owner stay,
+// with the Secrets that they need.
 func (r *Reconciler) finish(ctx context.Context, s *scope) error {
 	live, err := r.liveMachines(ctx, s)
 	if err != nil {
@@ -186,6 +186,11 @@ func (r *Reconciler) finish(ctx context.Context, s *scope) error {
 	}
 	if len(live.Filter(collections.OwnedMachines(s.controlPlane, controlPlaneGroupKind))) > 0 {
 		return errStale
+	}
+	if len(live) > 0 {
+		if err := r.leaveSecrets(ctx, s); err != nil {
+			return err
+		}
 	}
 	r.workload.Forget(s.key())
 	controllerutil.RemoveFinalizer(s.controlPlane, controlplanev1.FooControlPlaneFinalizer)

@@ -134,6 +134,35 @@ func (s *scope) secretOwner() metav1.OwnerReference {
 	return controllerReference(s.controlPlane)
 }
 
+// leaveSecrets gives the FooControlPlane's Secrets to the Cluster. Otherwise they would be deleted with
+// the FooControlPlane, although Machines of another owner need them. It may own them because such a
+// Machine came later, or because v0.1.0 took them over from other owners. A Cluster that is gone cannot
+// own them.
+func (r *Reconciler) leaveSecrets(ctx context.Context, s *scope) error {
+	if s.cluster.UID == "" {
+		return nil
+	}
+	secrets := &corev1.SecretList{}
+	err := r.client.List(ctx, secrets, client.InNamespace(s.cluster.Namespace), client.MatchingLabels{clusterv1.ClusterNameLabel: s.cluster.Name})
+	if err != nil {
+		return fmt.Errorf("listing the Secrets of the cluster: %w", err)
+	}
+	own := controllerReference(s.controlPlane)
+	for i := range secrets.Items {
+		existing := &secrets.Items[i]
+		if !util.HasOwnerRef(existing.OwnerReferences, own) {
+			continue
+		}
+		left := existing.DeepCopy()
+		left.SetOwnerReferences(util.EnsureOwnerRef(util.RemoveOwnerRef(left.GetOwnerReferences(), own), clusterReference(s.cluster)))
+		patch := client.MergeFromWithOptions(existing, client.MergeFromWithOptimisticLock{})
+		if err := r.client.Patch(ctx, left, patch); err != nil {
+			return fmt.Errorf("giving Secret %s to the Cluster: %w", left.Name, err)
+		}
+	}
+	return nil
+}
+
 // certificatesUsed reports whether a Machine may have used the certificates, after which none may
 // be generated. The status alone does not tell: it is lost when the FooControlPlane is restored
 // from a backup or its Machines are adopted.
@@ -178,12 +207,7 @@ func (r *Reconciler) ensureTemplateOwner(ctx context.Context, s *scope) error {
 	if s.template == nil {
 		return nil
 	}
-	owner := metav1.OwnerReference{
-		APIVersion: clusterv1.GroupVersion.String(),
-		Kind:       "Cluster",
-		Name:       s.cluster.Name,
-		UID:        s.cluster.UID,
-	}
+	owner := clusterReference(s.cluster)
 	if util.HasExactOwnerRef(s.template.GetOwnerReferences(), owner) {
 		return nil
 	}
@@ -193,6 +217,10 @@ func (r *Reconciler) ensureTemplateOwner(ctx context.Context, s *scope) error {
 		return fmt.Errorf("setting the owner of %s %s: %w", owned.GetKind(), owned.GetName(), err)
 	}
 	return nil
+}
+
+func clusterReference(cluster *clusterv1.Cluster) metav1.OwnerReference {
+	return metav1.OwnerReference{APIVersion: clusterv1.GroupVersion.String(), Kind: "Cluster", Name: cluster.Name, UID: cluster.UID}
 }
 
 func controllerReference(controlPlane *controlplanev1.FooControlPlane) metav1.OwnerReference {

@@ -11,13 +11,17 @@ import (
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/secret"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/controlplane/v1beta2"
 )
 
 // authorities are the purposes of the certificate Secrets.
@@ -64,4 +68,27 @@ func TestSecretsStayWithMachinesThatCannotBeAdopted(t *testing.T) {
 	for _, purpose := range authorities {
 		m.Expect(m.secret(purpose).OwnerReferences).To(ConsistOf(HaveField("UID", m.controlPlane.UID)), string(purpose))
 	}
+}
+
+func TestSecretsStayWithMachinesOfAnotherOwner(t *testing.T) {
+	m := newManagement(t, 1)
+	m.grow(1)
+	machine := m.machines()[0]
+	owner := metav1.OwnerReference{APIVersion: controlplanev1.GroupVersion.String(), Kind: "KubeadmControlPlane", Name: "kcp", UID: "kcp", Controller: ptr.To(true)}
+	alter(m, &machine, func(machine *clusterv1.Machine) { machine.OwnerReferences = []metav1.OwnerReference{owner} })
+	theirs := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "default", Name: "bootstrap", Labels: map[string]string{clusterv1.ClusterNameLabel: "c1"}, OwnerReferences: []metav1.OwnerReference{owner},
+	}}
+	m.Expect(m.client.Create(m.ctx, theirs)).To(Succeed())
+	m.Expect(m.client.Delete(m.ctx, m.get())).To(Succeed())
+	_, err := m.reconcileOnce()
+	m.Expect(err).NotTo(HaveOccurred())
+
+	err = m.client.Get(m.ctx, client.ObjectKeyFromObject(m.controlPlane), &controlplanev1.FooControlPlane{})
+	m.Expect(apierrors.IsNotFound(err)).To(BeTrue())
+	for _, purpose := range append(authorities, secret.Kubeconfig) {
+		m.Expect(m.secret(purpose).OwnerReferences).To(Equal([]metav1.OwnerReference{clusterReference(m.cluster)}), string(purpose))
+	}
+	m.Expect(m.client.Get(m.ctx, client.ObjectKeyFromObject(theirs), theirs)).To(Succeed())
+	m.Expect(theirs.OwnerReferences).To(ConsistOf(owner))
 }
