@@ -66,10 +66,16 @@ type Report struct {
 // Begin sets the Paused condition. It returns no report if there is nothing to do now: the object
 // or its Cluster, which may be nil, is paused, or the condition was just written, which wakes the
 // controller again. Otherwise the report writes every change made to the object from now on. The object
-// is at least as new as what was last written.
+// is at least as new as what was last written. If it turns out to be deleted or replaced meanwhile, there
+// is no report either: what the caller has already found out about it no longer holds, and the event of
+// that change wakes the controller.
 func (r *Reporter) Begin(ctx context.Context, cluster *clusterv1.Cluster, object Object) (*Report, error) {
+	uid, deleting := object.GetUID(), !object.GetDeletionTimestamp().IsZero()
 	if err := r.catchUp(ctx, object); err != nil {
 		return nil, client.IgnoreNotFound(err) // nothing is left to report on
+	}
+	if object.GetUID() != uid || object.GetDeletionTimestamp().IsZero() == deleting {
+		return nil, nil
 	}
 	before, err := copyOf(object)
 	if err != nil {

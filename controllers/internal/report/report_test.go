@@ -239,6 +239,34 @@ func TestACacheThatIsLate(t *testing.T) {
 	w.Expect(w.requests).To(BeEmpty(), "the cache has caught up")
 }
 
+// What the caller knows of the object from its cache does not hold for one that is deleted or replaced.
+func TestACacheThatIsLateForADeletion(t *testing.T) {
+	for name, recreate := range map[string]bool{"deleted": false, "replaced": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			late := w.machine(t.Context())
+			late.Finalizers = []string{infrav1.FooMachineFinalizer}
+			w.Expect(w.client.Update(t.Context(), late)).To(Succeed())
+			machine, report := w.begin(t.Context())
+			conditions.Set(machine, notReady)
+			w.Expect(report.Write(t.Context())).To(Succeed())
+			w.Expect(w.client.Delete(t.Context(), w.machine(t.Context()))).To(Succeed())
+			if recreate {
+				gone := w.machine(t.Context())
+				gone.Finalizers = nil
+				w.Expect(w.client.Update(t.Context(), gone)).To(Succeed())
+				again := &infrav1.FooMachine{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "one", UID: "another"}}
+				w.Expect(w.client.Create(t.Context(), again)).To(Succeed())
+			}
+			w.requests = nil
+			report, err := w.reporter.Begin(t.Context(), nil, late)
+			w.Expect(err).NotTo(HaveOccurred())
+			w.Expect(report).To(BeNil())
+			w.Expect(w.requests).To(Equal([]string{"get"}), "nothing is written")
+		})
+	}
+}
+
 func TestWriteAgain(t *testing.T) {
 	w := newWorld(t)
 	machine, report := w.begin(t.Context())
