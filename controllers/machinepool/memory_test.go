@@ -242,6 +242,16 @@ func TestAReplacementTakesBackItsSurge(t *testing.T) {
 	g.Expect(p.memory.Replicas).To(HaveValue(BeEquivalentTo(3)))
 }
 
+// The order for another template comes before the one that restores the size, and may fail.
+func TestTheSizeIsRememberedUntilTheCloudHasIt(t *testing.T) {
+	g := NewWithT(t)
+	s := scaledBy(newScope(9, working("a", "z1", 1), working("b", "z1", 2), working("c", "z1", 3)), ptr.To[int32](3))
+	s.cloudPool.Size, s.cloudPool.Revision = 4, "other"
+	p := decided(s)
+	g.Expect(p.ensure).To(HaveValue(HaveField("Size", BeEquivalentTo(3))))
+	g.Expect(p.memory.Replicas).To(HaveValue(BeEquivalentTo(3)))
+}
+
 // A drain may never end, for example because of a disruption budget. Whoever scales the pool must not
 // have to wait for it.
 func TestAStuckDrainDoesNotKeepTheSize(t *testing.T) {

@@ -84,23 +84,24 @@ func decide(s *scope) plan {
 	p.replicas = adoptedReplicas(s)
 	p.ensure = poolOrder(s, int32(d.size))
 	p.victims, p.next = d.victims, d.next
-	p.memory = memory{Failures: s.rules.failures, Counted: s.memory.stillCounted(s.members), Replicas: rememberedReplicas(s, d)}
+	p.memory = memory{Failures: s.rules.failures, Counted: s.memory.stillCounted(s.members), Replicas: rememberedReplicas(s, d, p.ensure)}
 	return p
 }
 
 // rememberedReplicas returns the size to keep while members of a pool that somebody else scales are
 // replaced. It is needed from the first replacement until nothing is on its way in or out, and the
-// pool has this size again. The removal of a member that the cloud no longer counts does not change
-// the size. A drain that takes too long is not waited for: it may never end, and the autoscaler would wait as
+// pool has this size again, also in the cloud: the order that restores it there may fail, and the size
+// that the cloud still has would be taken for the autoscaler's. The removal of a member that the cloud no
+// longer counts does not change the size. A drain that takes too long is not waited for: it may never end, and the autoscaler would wait as
 // well.
-func rememberedReplicas(s *scope, d disruption) *int32 {
+func rememberedReplicas(s *scope, d disruption, order *cloud.PoolSpec) *int32 {
 	if !scaledElsewhere(s) {
 		return nil
 	}
 	live, outdated := s.census.count(state.stays), s.census.count(state.outdated)
 	replaces := slices.ContainsFunc(d.victims, func(v victim) bool { return v.counted() }) || d.size > int(s.cloudPool.Size)
 	unfinished := s.census.count(state.broken)+len(s.census[stateLeaving]) > 0 || live != s.rules.replicas ||
-		(outdated > 0 && s.rules.rollout == rolloutRuns)
+		(outdated > 0 && s.rules.rollout == rolloutRuns) || (order != nil && order.Size != s.cloudPool.Size)
 	if replaces || (s.memory.Replicas != nil && unfinished) {
 		return ptr.To(int32(s.rules.replicas))
 	}

@@ -45,6 +45,37 @@ func TestRepairWhileTheRolloutIsPausedAndSomebodyElseScales(t *testing.T) {
 	w.Expect(w.get().Status.DesiredReplicas).To(HaveValue(BeEquivalentTo(3)))
 }
 
+// The cloud may still have the size of a replacement that has ended when it refuses another template.
+// Whoever scales the pool did not ask for that size.
+func TestARefusedTemplateAddsNoInstance(t *testing.T) {
+	w := newWorld(t, 3, infrav1.FooMachinePoolStrategy{})
+	w.change(func(m *clusterv1.MachinePool) {
+		m.Annotations = map[string]string{clusterv1.ReplicasManagedByAnnotation: "x"}
+	})
+	w.settles()
+	w.cloud.RefuseInstances(&cloud.CapacityError{Zone: "zone-a"})
+	before, err := w.cloud.GetPool(w.ctx, "ns.workers")
+	w.Expect(err).NotTo(HaveOccurred())
+	_, err = w.cloud.ScalePool(w.ctx, "ns.workers", 4, before.Version)
+	w.Expect(err).NotTo(HaveOccurred())
+	pool := w.get()
+	setMemory(pool, `{"replicas":3}`)
+	w.Expect(w.kube.Update(w.ctx, pool)).To(Succeed())
+	w.restart()
+	w.cloud.Fail(fake.CallEnsurePool, &cloud.InvalidError{Field: "kubernetesVersion", Value: "v9.9.9", Problem: "no image"})
+	w.change(func(m *clusterv1.MachinePool) { m.Spec.Template.Spec.Version = "v9.9.9" })
+	w.reconciles()
+	w.change(func(m *clusterv1.MachinePool) { w.Expect(m.Spec.Replicas).To(HaveValue(BeEquivalentTo(3))) })
+	w.Expect(w.get().Status.DesiredReplicas).To(HaveValue(BeEquivalentTo(3)))
+
+	w.cloud.Heal(fake.CallEnsurePool)
+	w.change(func(m *clusterv1.MachinePool) { m.Spec.Template.Spec.Version = infratest.KubernetesVersion })
+	w.reconciles()
+	after, err := w.cloud.GetPool(w.ctx, "ns.workers")
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(after.Size).To(BeEquivalentTo(3))
+}
+
 // A cache may show the size that was remembered before somebody else scaled the pool. It must not
 // shrink the pool.
 func TestAnOldMemoryRemovesNothing(t *testing.T) {
