@@ -50,20 +50,27 @@ func (p plan) shrinks() bool {
 	return slices.ContainsFunc(p.victims, func(v victim) bool { return v.why == causeScaleDown })
 }
 
-// allowed returns the victims to remove once the cloud has answered the order. If the cloud refused
-// the order, there are none: an order that cannot be carried out must not touch what exists. But if
-// it refused only growth, the members that have to be replaced anyway are removed; otherwise a pool
-// that cannot grow could never be repaired.
+// allowed returns the victims to remove once the cloud has answered the order. If it refused the
+// order, no working member goes for what the order was to bring.
+//   - If it refused only growth, the members that have to be replaced anyway are removed; otherwise a
+//     pool that cannot grow could never be repaired.
+//   - If it refused the template, nothing can take a member's place until the user corrects the
+//     template, which may be never, as when the image is gone. So only those go that are surplus, of no use
+//     or about to be lost. A MachineHealthCheck may be wrong, so what only it has marked stays.
 func (p plan) allowed(s *scope) []victim {
 	switch {
 	case s.conflict:
 		return nil
 	case s.fault.IsZero():
 		return p.victims
-	case !slices.Contains(refusals, s.fault.Reason), s.cloudPool == nil, p.ensure == nil, !s.cloudPool.SameTemplate(*p.ensure):
+	case !slices.Contains(refusals, s.fault.Reason), s.cloudPool == nil, p.ensure == nil:
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(p.victims), func(v victim) bool { return v.why == causeScaleDown || v.why == causeRollout })
+	stays := []cause{causeRollout, causeScaleDown}
+	if !s.cloudPool.SameTemplate(*p.ensure) {
+		stays = []cause{causeRollout, causeRemediation}
+	}
+	return slices.DeleteFunc(slices.Clone(p.victims), func(v victim) bool { return slices.Contains(stays, v.why) })
 }
 
 // decide returns what to do now. It decides nothing about members until everything that the

@@ -268,7 +268,7 @@ func TestWhoGoesThoughAnOrderIsRefused(t *testing.T) {
 		"accepted":                  {nil, other, []string{"repair", "remediation", "reclaim", "shrink", "rollout"}},
 		"quota exceeded":            {&cloud.QuotaExceededError{Resource: "instances"}, growth, []string{"repair", "remediation", "reclaim"}},
 		"maximum size exceeded":     {&cloud.InvalidError{Field: "size", Value: "9"}, growth, []string{"repair", "remediation", "reclaim"}},
-		"unknown instance type":     {&cloud.InvalidError{Field: "template.type", Value: "huge"}, other, nil},
+		"unknown instance type":     {&cloud.InvalidError{Field: "template.type", Value: "huge"}, other, []string{"repair", "reclaim", "shrink"}},
 		"the cloud does not answer": {&cloud.UnavailableError{Message: "maintenance"}, growth, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

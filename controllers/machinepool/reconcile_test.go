@@ -18,6 +18,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/conditions"
 
@@ -500,25 +501,28 @@ func TestRepairWithoutRoomForOneMore(t *testing.T) {
 	w.Expect(w.condition(infrav1.FooMachinePoolPoolProvisionedCondition).Reason).To(Equal(infrav1.CloudQuotaExceededReason))
 }
 
-// An upgrade of the cloud may drop the pool's version. Its bootstrap token is still renewed, which must
-// not stop scaling down and repair.
+// An upgrade of the cloud may drop the pool's version. Its bootstrap token is still renewed, and a newer
+// bootstrap provider may write the data differently. Neither must stop scaling down and repair.
 func TestAPoolWhoseImageIsLost(t *testing.T) {
+	otherwise := func(join *bootstrapv1.JoinConfiguration) { join.NodeRegistration.Name = "other" }
 	for name, test := range map[string]struct {
 		replicas int32
 		stops    bool
+		change   func(join *bootstrapv1.JoinConfiguration)
 	}{
 		"scale down": {replicas: 1}, "repair": {replicas: 2, stops: true},
+		"scale down with other data": {replicas: 1, change: otherwise}, "repair with other data": {replicas: 2, stops: true, change: otherwise},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, 2, infrav1.FooMachinePoolStrategy{})
-			token := func(token string) {
-				secret := infratest.NewSecret("ns", "workers", string(rendered(t, token, nil)))
+			render := func(token string, change func(join *bootstrapv1.JoinConfiguration)) {
+				secret := infratest.NewSecret("ns", "workers", string(rendered(t, token, change)))
 				w.Expect(w.kube.Update(w.ctx, secret)).To(Succeed())
 			}
-			token("abcdef.0123456789abcdef")
+			render("abcdef.0123456789abcdef", nil)
 			w.settles()
 			w.cloud.SetImages([]cloud.Image{{KubernetesVersion: "v1.37.0"}})
-			token("fedcba.0123456789abcdef")
+			render("fedcba.0123456789abcdef", test.change)
 			if test.stops {
 				w.Expect(w.cloud.StopInstance(w.instances()[0].Name, "out of memory")).To(BeTrue())
 			}
