@@ -242,7 +242,8 @@ func (r *Reconciler) deleteAll(ctx context.Context, objects ...client.Object) er
 }
 
 // deleteMachine deletes one Machine, after another one leads etcd. It records a remediation before
-// the deletion: without the record, retries would not be counted and would never end.
+// the deletion: without the record, retries would not be counted and would never end. Moving the
+// leadership takes time, in which a Machine may recover, so only an unchanged one is deleted.
 func (r *Reconciler) deleteMachine(ctx context.Context, s *scope, next plan.Decision) error {
 	if err := r.checkFresh(ctx, s, next); err != nil {
 		return err
@@ -259,7 +260,14 @@ func (r *Reconciler) deleteMachine(ctx context.Context, s *scope, next plan.Deci
 			return err
 		}
 	}
-	return r.deleteAll(ctx, machine)
+	unchanged := client.Preconditions{UID: &machine.UID, ResourceVersion: &machine.ResourceVersion}
+	switch err := r.client.Delete(ctx, machine, unchanged); {
+	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
+		return errStale
+	case err != nil:
+		return fmt.Errorf("deleting Machine %s: %w", machine.Name, err)
+	}
+	return nil
 }
 
 func (r *Reconciler) recordRemediation(ctx context.Context, s *scope, record *plan.Remediation) error {

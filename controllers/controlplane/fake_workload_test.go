@@ -37,6 +37,8 @@ type fakeCluster struct {
 	initialized bool
 	observation workload.Observation
 	unreachable bool
+	// moving happens while the leadership of etcd moves; nil if nothing does.
+	moving func()
 	// failure returns the error while the cluster is unreachable; by default, the error is always the
 	// same.
 	failure func() error
@@ -131,6 +133,9 @@ func (f *fakeWorkload) MoveEtcdLeader(_ context.Context, key client.ObjectKey, f
 	f.change(key, func(cluster *fakeCluster) {
 		cluster.calls = append(cluster.calls, fmt.Sprintf("leader %s to %s", from.Name, to.Name))
 		cluster.observation.Etcd.Leader = to.ID
+		if cluster.moving != nil {
+			cluster.moving()
+		}
 	})
 	return nil
 }

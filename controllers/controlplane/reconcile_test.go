@@ -335,6 +335,13 @@ func (m *management) markOne(machine *clusterv1.Machine) {
 	})
 }
 
+// unmark plays a MachineHealthCheck that finds a Machine healthy again.
+func (m *management) unmark(machine *clusterv1.Machine) {
+	alter(m, machine, func(machine *clusterv1.Machine) {
+		conditions.Set(machine, metav1.Condition{Type: clusterv1.MachineHealthCheckSucceededCondition, Status: metav1.ConditionTrue, Reason: "Succeeded"})
+	})
+}
+
 func TestAControlPlaneThatLostItsStatusLosesNoMachine(t *testing.T) {
 	for _, number := range []int{1, 3} {
 		t.Run(fmt.Sprint(number), func(t *testing.T) {
@@ -575,11 +582,7 @@ func TestAnUpdateOfAMachineDoesNotHideAStaleCache(t *testing.T) {
 		},
 	}
 	meanwhile := map[string]func(*management){
-		"the Machine has recovered": func(m *management) {
-			alter(m, &m.machines()[0], func(machine *clusterv1.Machine) {
-				conditions.Set(machine, metav1.Condition{Type: clusterv1.MachineHealthCheckSucceededCondition, Status: metav1.ConditionTrue, Reason: "Succeeded"})
-			})
-		},
+		"the Machine has recovered": func(m *management) { m.unmark(&m.machines()[0]) },
 		"another Machine is being deleted": func(m *management) {
 			other := &m.machines()[1]
 			alter(m, other, func(machine *clusterv1.Machine) { machine.Finalizers = []string{clusterv1.MachineFinalizer} })
@@ -603,6 +606,32 @@ func TestAnUpdateOfAMachineDoesNotHideAStaleCache(t *testing.T) {
 			})
 		}
 	}
+}
+
+// Moving the leadership takes seconds.
+func TestAMachineThatRecoversWhileTheLeadershipMovesIsKept(t *testing.T) {
+	m := newManagement(t, 3)
+	m.grow(3)
+	before := m.names()
+	key := client.ObjectKeyFromObject(m.cluster)
+	leader := &clusterv1.Machine{}
+	m.workload.change(key, func(cluster *fakeCluster) {
+		leader.Namespace, leader.Name = "default", cluster.observation.Etcd.Members[0].Name
+		cluster.moving = func() {
+			m.Expect(m.client.Get(m.ctx, client.ObjectKeyFromObject(leader), leader)).To(Succeed())
+			m.unmark(leader)
+		}
+	})
+	m.Expect(m.client.Get(m.ctx, client.ObjectKeyFromObject(leader), leader)).To(Succeed())
+	m.markOne(leader)
+	result, err := m.reconcileOnce()
+	m.Expect(err).NotTo(HaveOccurred())
+	m.Expect(result.RequeueAfter).To(Equal(staleInterval))
+	m.Expect(m.workload.calls(key)).To(ContainElement(HavePrefix("leader " + leader.Name)))
+	m.Expect(m.names()).To(Equal(before))
+	m.last(time.Minute)
+	m.Expect(m.names()).To(Equal(before))
+	m.Expect(m.get().Annotations).NotTo(HaveKey(controlplanev1.RemediationInProgressAnnotation), "nothing was replaced")
 }
 
 // A manager that has just started updates all Machines, and so must not wait for itself.
