@@ -99,8 +99,8 @@ func decide(s *scope) plan {
 // replaced. It is needed from the first replacement until nothing is on its way in or out, and the
 // pool has this size again, also in the cloud: the order that restores it there may fail, and the size
 // that the cloud still has would be taken for the autoscaler's. The removal of a member that the cloud no
-// longer counts does not change the size. A drain that takes too long is not waited for: it may never end, and the autoscaler would wait as
-// well.
+// longer counts does not change the size. A drain that takes too long is not waited for: it may never
+// end, and the autoscaler would wait as well.
 func rememberedReplicas(s *scope, d disruption, order *cloud.PoolSpec) *int32 {
 	if !scaledElsewhere(s) {
 		return nil
