@@ -64,7 +64,7 @@ type removal struct {
 // raise moves a folder to the top, and reports whether it could: it cannot leave its file system, and no
 // cgroup can move.
 func (r *removal) raise(folder int, entry fs.DirEntry) bool {
-	moved := unix.Renameat2(folder, entry.Name(), r.top, rand.Text(), unix.RENAME_NOREPLACE) == nil
+	moved := unix.Renameat(folder, entry.Name(), r.top, rand.Text()) == nil
 	r.raised = r.raised || moved
 	return moved
 }

@@ -607,4 +607,21 @@ func TestProxies(t *testing.T) {
 	t.Setenv("HTTPS_PROXY", "http://127.0.0.1:3128")
 	t.Setenv("HTTP_PROXY", "proxy.example")
 	g.Expect(proxyAddresses()).To(Equal(map[string]bool{"127.0.0.1:3128": true, "proxy.example:80": true}))
+
+	transport := newTransport(netip.MustParsePrefix("10.77.0.0/16"))
+	proxyOf := func(address string) (*url.URL, error) {
+		return transport.Proxy(httptest.NewRequest(http.MethodGet, address, http.NoBody))
+	}
+	g.Expect(proxyOf("https://registry.example/v2/")).To(HaveField("Host", "127.0.0.1:3128"))
+	g.Expect(proxyOf("http://192.0.2.1:5000/v2/")).To(HaveField("Host", "proxy.example"))
+	inner := []string{"169.254.169.254", "10.77.0.1", "[fe80::1%25eth0]", "registry.localhost"}
+	for _, address := range must(net.InterfaceAddrs()) {
+		if ip := netip.MustParsePrefix(address.String()).Addr(); ip.IsGlobalUnicast() && ip.Is4() {
+			inner = append(inner, ip.String())
+		}
+	}
+	for _, host := range inner {
+		_, err := proxyOf("http://" + host + ":5000/v2/")
+		g.Expect(err).To(MatchError(errNotThere), host)
+	}
 }

@@ -49,12 +49,8 @@ var errNotThere = errors.New("not there for this cloud")
 // connects only to other machines. The client chooses the registry, so the transport must reach
 // neither services of this machine, nor the link-local metadata services of clouds.
 func newTransport(own netip.Prefix) *http.Transport {
-	refuseInner := func(_, address string, _ syscall.RawConn) error {
-		target, err := netip.ParseAddrPort(address)
-		if err != nil {
-			return err
-		}
-		ip := target.Addr().Unmap()
+	checkOther := func(ip netip.Addr) error {
+		ip = ip.Unmap().WithZone("")
 		inner, err := ofThisMachine(ip)
 		if err != nil {
 			return err
@@ -64,9 +60,31 @@ func newTransport(own netip.Prefix) *http.Transport {
 		}
 		return nil
 	}
-	proxies := proxyAddresses()
+	refuseInner := func(_, address string, _ syscall.RawConn) error {
+		target, err := netip.ParseAddrPort(address)
+		if err != nil {
+			return err
+		}
+		return checkOther(target.Addr())
+	}
+	proxies, chosen := proxyAddresses(), httpproxy.FromEnvironment().ProxyFunc()
 	return &http.Transport{
-		Proxy: http.ProxyFromEnvironment,
+		// A proxy on this machine reaches what this machine reaches. Nobody checks what it connects to, and
+		// only names that it looks up need a certificate.
+		Proxy: func(request *http.Request) (*url.URL, error) {
+			proxy, err := chosen(request.URL)
+			if proxy == nil || err != nil {
+				return nil, err
+			}
+			host := request.URL.Hostname()
+			if strings.HasSuffix(host, ".localhost") {
+				host = "127.0.0.1"
+			}
+			if ip, notIP := netip.ParseAddr(host); notIP == nil {
+				err = checkOther(ip)
+			}
+			return proxy, err
+		},
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			dialer := &net.Dialer{Timeout: dialTimeout}
 			if !proxies[address] {
