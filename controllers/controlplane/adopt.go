@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -39,8 +40,8 @@ func (s *scope) sortOut(found collections.Machines) {
 }
 
 // adopt takes over the cluster's control plane Machines that have no controller. Their certificates
-// follow once the FooControlPlane owns all of them; see secretOwner. If it owned the certificates
-// earlier and were deleted, Machines that could not be adopted would lose them.
+// follow once the FooControlPlane owns all of them; see secretOwner. Until then, the Cluster owns them: if the
+// FooControlPlane or the first Machine were deleted, Machines that could not be adopted would lose them.
 func (r *Reconciler) adopt(ctx context.Context, s *scope) error {
 	if err := r.checkStillWanted(ctx, s); err != nil {
 		return err
@@ -99,6 +100,10 @@ func (r *Reconciler) checkStillWanted(ctx context.Context, s *scope) error {
 }
 
 func (r *Reconciler) adoptMachine(ctx context.Context, s *scope, machine *clusterv1.Machine) error {
+	config := metav1.OwnerReference{APIVersion: configKind.GroupVersion().String(), Kind: configKind.Kind, Name: machine.Spec.Bootstrap.ConfigRef.Name}
+	if err := r.giveToCluster(ctx, s, config, ptr.Deref(machine.Spec.Bootstrap.DataSecretName, "")); err != nil {
+		return err
+	}
 	before := machine.DeepCopy()
 	machine.SetOwnerReferences(util.EnsureOwnerRef(machine.GetOwnerReferences(), controllerReference(s.controlPlane)))
 	// The previous control plane's hook would block the Machine's deletion forever.

@@ -89,7 +89,7 @@ var _ = Describe("Adoption", func() {
 			Type: clusterv1.ClusterSecretType,
 		}
 		Expect(c.Create(ctx, bootstrap)).To(Succeed())
-		update(ctx, config, func() { config.Status.DataSecretName = "c1-bootstrap" })
+		update(ctx, machine, func() { machine.Spec.Bootstrap.DataSecretName = ptr.To("c1-bootstrap") })
 		update(ctx, f.controlPlane, func() { f.controlPlane.Labels = map[string]string{clusterv1.WatchLabel: watchFilter} })
 
 		Eventually(func() []metav1.OwnerReference { return f.machines(ctx)[0].OwnerReferences }).Should(
@@ -103,7 +103,7 @@ var _ = Describe("Adoption", func() {
 			Eventually(func(g Gomega) {
 				taken, err := f.secret(ctx, suffix)()
 				g.Expect(err).NotTo(HaveOccurred())
-				g.Expect(taken.OwnerReferences).To(ConsistOf(HaveField("UID", f.controlPlane.UID)))
+				g.Expect(taken.OwnerReferences).To(ConsistOf(HaveField("UID", f.controlPlane.UID), HaveField("UID", f.cluster.UID)))
 			}).Should(Succeed(), "Secret %s, though another one is missing", suffix)
 		}
 		Expect(c.Get(ctx, client.ObjectKeyFromObject(bootstrap), bootstrap)).To(Succeed())

@@ -50,6 +50,12 @@ func (r *Reconciler) ensurePrerequisites(ctx context.Context, s *scope) error {
 		return nil
 	}
 	s.prerequisites.spec = r.specProblem(s)
+	if len(s.foreign) > 0 {
+		// A deletion in the foreground would delete them first.
+		if err := r.leaveSecrets(ctx, s); err != nil {
+			return err
+		}
+	}
 	authority, err := r.ensureCertificates(ctx, s)
 	if s.prerequisites.certificates != nil && !s.initialized {
 		return err
@@ -136,9 +142,14 @@ func (s *scope) secretOwner() metav1.OwnerReference {
 
 // leaveSecrets gives the FooControlPlane's Secrets to the Cluster. Otherwise they would be deleted with
 // the FooControlPlane, although Machines of another owner need them. It may own them because such a
-// Machine came later, or because v0.1.0 took them over from other owners. A Cluster that is gone cannot
-// own them.
+// Machine came later, or because v0.1.0 took them over from other owners.
 func (r *Reconciler) leaveSecrets(ctx context.Context, s *scope) error {
+	return r.giveToCluster(ctx, s, controllerReference(s.controlPlane), "")
+}
+
+// giveToCluster makes the Cluster the owner of its Secrets that have another owner, except for one. A Cluster
+// that is gone cannot own them.
+func (r *Reconciler) giveToCluster(ctx context.Context, s *scope, owner metav1.OwnerReference, except string) error {
 	if s.cluster.UID == "" {
 		return nil
 	}
@@ -147,17 +158,16 @@ func (r *Reconciler) leaveSecrets(ctx context.Context, s *scope) error {
 	if err != nil {
 		return fmt.Errorf("listing the Secrets of the cluster: %w", err)
 	}
-	own := controllerReference(s.controlPlane)
 	for i := range secrets.Items {
 		existing := &secrets.Items[i]
-		if !util.HasOwnerRef(existing.OwnerReferences, own) {
+		if existing.Name == except || !util.HasOwnerRef(existing.OwnerReferences, owner) {
 			continue
 		}
-		left := existing.DeepCopy()
-		left.SetOwnerReferences(util.EnsureOwnerRef(util.RemoveOwnerRef(left.GetOwnerReferences(), own), clusterReference(s.cluster)))
+		given := existing.DeepCopy()
+		given.SetOwnerReferences(util.EnsureOwnerRef(util.RemoveOwnerRef(given.GetOwnerReferences(), owner), clusterReference(s.cluster)))
 		patch := client.MergeFromWithOptions(existing, client.MergeFromWithOptimisticLock{})
-		if err := r.client.Patch(ctx, left, patch); err != nil {
-			return fmt.Errorf("giving Secret %s to the Cluster: %w", left.Name, err)
+		if err := r.client.Patch(ctx, given, patch); err != nil {
+			return fmt.Errorf("giving Secret %s to the Cluster: %w", given.Name, err)
 		}
 	}
 	return nil

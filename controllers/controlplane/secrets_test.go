@@ -34,7 +34,7 @@ func (m *management) secret(purpose secret.Purpose) *corev1.Secret {
 }
 
 // A FooControlPlane that owned the certificates before the Machines would take the keys of a running
-// cluster along when it is deleted.
+// cluster along when it is deleted, and so would a Machine.
 func TestSecretsStayWithMachinesThatCannotBeAdopted(t *testing.T) {
 	m := newManagement(t, 1)
 	m.grow(1)
@@ -59,14 +59,14 @@ func TestSecretsStayWithMachinesThatCannotBeAdopted(t *testing.T) {
 	_, err := m.reconcileOnce()
 	m.Expect(err).To(MatchError(ContainSubstring("denied by a policy")))
 	for _, purpose := range authorities {
-		m.Expect(m.secret(purpose).OwnerReferences).To(ConsistOf(HaveField("UID", config.UID)), string(purpose))
+		m.Expect(m.secret(purpose).OwnerReferences).To(Equal([]metav1.OwnerReference{clusterReference(m.cluster)}), string(purpose))
 	}
 
 	m.reconciler.client = through
 	m.last(time.Minute)
 	m.Expect(metav1.IsControlledBy(&m.machines()[0], m.controlPlane)).To(BeTrue())
 	for _, purpose := range authorities {
-		m.Expect(m.secret(purpose).OwnerReferences).To(ConsistOf(HaveField("UID", m.controlPlane.UID)), string(purpose))
+		m.Expect(m.secret(purpose).OwnerReferences).To(ConsistOf(HaveField("UID", m.controlPlane.UID), clusterReference(m.cluster)), string(purpose))
 	}
 }
 
@@ -80,8 +80,11 @@ func TestSecretsStayWithMachinesOfAnotherOwner(t *testing.T) {
 		Namespace: "default", Name: "bootstrap", Labels: map[string]string{clusterv1.ClusterNameLabel: "c1"}, OwnerReferences: []metav1.OwnerReference{owner},
 	}}
 	m.Expect(m.client.Create(m.ctx, theirs)).To(Succeed())
-	m.Expect(m.client.Delete(m.ctx, m.get())).To(Succeed())
 	_, err := m.reconcileOnce()
+	m.Expect(err).NotTo(HaveOccurred())
+	m.Expect(m.secret(secret.ClusterCA).OwnerReferences).To(Equal([]metav1.OwnerReference{clusterReference(m.cluster)}))
+	m.Expect(m.client.Delete(m.ctx, m.get())).To(Succeed())
+	_, err = m.reconcileOnce()
 	m.Expect(err).NotTo(HaveOccurred())
 
 	err = m.client.Get(m.ctx, client.ObjectKeyFromObject(m.controlPlane), &controlplanev1.FooControlPlane{})

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
@@ -68,17 +67,19 @@ func (w *worker) other(ctx context.Context, config *runtimev1.ExtensionConfig, c
 		return other{}, err
 	}
 	found := other{config: config.Name, settings: Settings{given: config.Spec.Settings}}
+	asked := settingsOf(w.tasks.wanted(call.hook, found.settings))
 	// Its own job exists if it was created before an ExtensionConfig with the same settings and an earlier
-	// name.
+	// name. Calls now ask for the job of that one, so what its own job lacks once it is completed is done there.
 	for _, name := range []string{config.Name, names[0]} {
 		job := newJob(call, name, time.Time{})
 		err := w.cached.Get(ctx, client.ObjectKeyFromObject(job), job)
-		if err == nil {
-			found.config, found.job = name, job
-			break
-		}
-		if !apierrors.IsNotFound(err) {
+		if client.IgnoreNotFound(err) != nil {
 			return other{}, fmt.Errorf("reading the HookJob of the ExtensionConfig %s: %w", name, err)
+		}
+		found.config = name
+		if err == nil && (name == names[0] || !lacksAny(job, asked)) {
+			found.job = job
+			break
 		}
 	}
 	return found, nil

@@ -180,6 +180,21 @@ func TestNoCleanUpBeforeABackupUnderAnotherName(t *testing.T) {
 	}
 }
 
+// Two ExtensionConfigs got the same settings, so calls no longer ask for the job of the second one.
+func TestNobodyWaitsForAJobThatIsNoLongerAskedFor(t *testing.T) {
+	ctx := context.Background()
+	d := newDeletion(t, "backing", "cleaning")
+	d.Expect(d.live.Create(ctx, handling(registration("a-new", backsUp), BeforeClusterDelete))).To(Succeed())
+	d.backing.Status = statusOf(d.backing, Outcome{Done: true, asked: []string{"finalSnapshot"}}, d.now.Now())
+	d.Expect(d.live.Create(ctx, d.backing)).To(Succeed())
+	d.Expect(d.look(d.cleaned)).To(Equal("waiting for volumeBackupJob of the ExtensionConfig a-new"))
+	shared := newJob(call{cluster: cluster, hook: BeforeClusterDelete}, "a-new", d.now.Now())
+	d.Expect(d.live.Create(ctx, shared)).To(Succeed())
+	d.backup.outcome = Outcome{Done: true, Message: "backed up"}
+	d.Expect(d.look(shared)).To(Equal("backed up"))
+	d.Expect(d.look(d.cleaned)).To(Equal("cleaned up"))
+}
+
 // backwards is a cache that lists ExtensionConfigs in another order.
 type backwards struct{ client.Client }
 

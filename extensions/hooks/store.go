@@ -68,8 +68,12 @@ func outdated(job *extensionv1.HookJob, asked []string, now time.Time) bool {
 	if !job.IsCompleted() {
 		return false
 	}
-	more := slices.ContainsFunc(asked, func(setting string) bool { return lacks(job, setting) })
-	return more || job.Spec.Hook != BeforeClusterDelete && now.Sub(job.Status.CompletionTime.Time) > validity
+	return lacksAny(job, asked) || job.Spec.Hook != BeforeClusterDelete && now.Sub(job.Status.CompletionTime.Time) > validity
+}
+
+// lacksAny reports whether a completed job was not asked for one of these tasks.
+func lacksAny(job *extensionv1.HookJob, asked []string) bool {
+	return job.IsCompleted() && slices.ContainsFunc(asked, func(setting string) bool { return lacks(job, setting) })
 }
 
 // lacks reports whether a completed job was not asked for a task. A job that was skipped records no tasks and
