@@ -68,9 +68,10 @@ type budget struct {
 //
 // Up to maxUnavailable broken members are removed at a time, or one if it is 0, counting those on their
 // way in and out. Members that wait for capacity count only if a MachineHealthCheck reported the broken
-// one, since only that report may be wrong. A drain that takes too long no longer counts. Members whose instance is gone or being deleted are removed immediately: the
-// cloud omits no instance that exists, and keeps none that it deletes. Members that the cloud
-// reclaims are removed immediately too: the only choice left is whether they are drained first.
+// one, since only that report may be wrong. A drain that takes too long no longer counts. Members whose
+// instance is gone or being deleted are removed immediately: the cloud omits no instance that exists,
+// and keeps none that it deletes. Members that the cloud reclaims are removed immediately too: the only
+// choice left is whether they are drained first.
 func disrupt(all []candidate, p policy) disruption {
 	b := newBudget(all, p)
 	b.repair()

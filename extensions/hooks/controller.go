@@ -271,8 +271,8 @@ func beginning(spec extensionv1.HookJobSpec, cluster *clusterv1.Cluster) time.Ti
 	return spec.RequestTime.Time
 }
 
-// endedTasks returns the tasks of the current attempt whose outcome was final. Before a deletion, those of
-// earlier attempts count too: a snapshot would lack what has been deleted since.
+// endedTasks returns the tasks of the current attempt whose outcome was final. For BeforeClusterDelete, it also
+// returns those of earlier attempts: a second snapshot would lack what has been deleted since.
 func endedTasks(known *extensionv1.HookJob) []extensionv1.HookJobTask {
 	if known.Status.Attempt != known.Spec.Attempt && known.Spec.Hook != BeforeClusterDelete {
 		return nil

@@ -77,7 +77,7 @@ func (w *worker) other(ctx context.Context, config *runtimev1.ExtensionConfig, c
 			return other{}, fmt.Errorf("reading the HookJob of the ExtensionConfig %s: %w", name, err)
 		}
 		found.config = name
-		if err == nil && (name == names[0] || !lacksAny(job, asked)) {
+		if err == nil && (name == names[0] || !lacks(job, asked...)) {
 			found.job = job
 			break
 		}
@@ -105,8 +105,8 @@ func (o others) before(settings []string) (held *Outcome, ended time.Time) {
 	return nil, ended
 }
 
-// past returns why the tasks after that of the setting must not begin; nil if they may. It also returns
-// when that task ended, if this is recorded.
+// past returns why tasks that follow the one of a setting must not begin; nil if they may. It also returns
+// when that one ended, if this is recorded.
 func (o other) past(setting string) (*Outcome, time.Time) {
 	if o.job != nil {
 		if _, ended, known := endedAs(endedTasks(o.job), setting); known {

@@ -65,21 +65,15 @@ func newJob(call call, config string, now time.Time) *extensionv1.HookJob {
 // outdated reports whether the result of a completed job no longer counts, since it is old, or since the
 // settings ask for another task now. What was done before a deletion does not get old, as it is not repeated.
 func outdated(job *extensionv1.HookJob, asked []string, now time.Time) bool {
-	if !job.IsCompleted() {
-		return false
-	}
-	return lacksAny(job, asked) || job.Spec.Hook != BeforeClusterDelete && now.Sub(job.Status.CompletionTime.Time) > validity
+	return lacks(job, asked...) ||
+		job.IsCompleted() && job.Spec.Hook != BeforeClusterDelete && now.Sub(job.Status.CompletionTime.Time) > validity
 }
 
-// lacksAny reports whether a completed job was not asked for one of these tasks.
-func lacksAny(job *extensionv1.HookJob, asked []string) bool {
-	return job.IsCompleted() && slices.ContainsFunc(asked, func(setting string) bool { return lacks(job, setting) })
-}
-
-// lacks reports whether a completed job was not asked for a task. A job that was skipped records no tasks and
-// lacks none: it has ended for good.
-func lacks(job *extensionv1.HookJob, setting string) bool {
-	return len(job.Status.Tasks) > 0 && !slices.Contains(job.Status.Tasks, setting)
+// lacks reports whether a completed job was not asked for one of these tasks. A job that was skipped records
+// no tasks and lacks none: it has ended for good.
+func lacks(job *extensionv1.HookJob, asked ...string) bool {
+	return job.IsCompleted() && len(job.Status.Tasks) > 0 &&
+		slices.ContainsFunc(asked, func(setting string) bool { return !slices.Contains(job.Status.Tasks, setting) })
 }
 
 // messageOf returns what a job waits for or how it ended. It is empty if nobody has looked at the

@@ -45,9 +45,9 @@ type HookJobSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="clusterUID is immutable"
 	ClusterUID types.UID `json:"clusterUID,omitempty"`
 
-	// extensionConfig is the name of the ExtensionConfig whose settings apply. ExtensionConfigs with
-	// the same settings share the jobs of the first one by name, except those of
-	// AfterControlPlaneInitialized.
+	// extensionConfig is the name of the ExtensionConfig whose settings apply. If several
+	// ExtensionConfigs have the same settings, their shared jobs name the one that comes first in
+	// the alphabet. Only AfterControlPlaneInitialized has a job for each of them.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253

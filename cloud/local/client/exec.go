@@ -64,7 +64,7 @@ func (c *Client) Exec(ctx context.Context, id string, options ExecOptions) error
 	case opening.err != nil:
 		return opening.err
 	case ctx.Err() != nil:
-		return ctx.Err() // the library may take the end of the connection for that of the command
+		return ctx.Err() // the library can mistake the end of the connection for the end of the command
 	default:
 		return err
 	}

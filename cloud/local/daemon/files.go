@@ -86,9 +86,9 @@ func writePID(file *os.File) error {
 }
 
 // images returns the images of new instances, oldest version first and then by name: those in the images
-// folder whose container images are in the operating system. After an upgrade, the
-// folder also has versions of the earlier release, which the new operating system lacks. A daemon that still
-// runs sees new versions, which its own operating system lacks.
+// folder whose container images are in the operating system. After an upgrade, the folder also has versions of
+// the earlier release, which the new operating system lacks. A daemon that still runs sees new versions, which
+// its own operating system lacks.
 func (o Options) images() ([]cloud.Image, error) {
 	entries, err := os.ReadDir(o.ImagesDir)
 	if err != nil {

@@ -84,7 +84,7 @@ func TestCommandEndsWithItsCaller(t *testing.T) {
 	w.Eventually(w.machines.Interrupted, soon).Should(Equal(1))
 }
 
-// The end of the connection may look like that of the command.
+// The end of the connection can be mistaken for the end of the command.
 func TestAnInterruptedCommandHasNotSucceeded(t *testing.T) {
 	w := newWorld(t)
 	instance := w.running("one")
