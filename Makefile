@@ -136,7 +136,7 @@ GO_TEST_INTEGRATION = $(GO_TEST) -count 1 -timeout 40m -tags
 ON_HOST = test-host
 .PHONY: test-integration
 test-integration: programs images $(TOOLS)/nfpm $(TOOLS)/crane $(CONSOLE_TESTS)/node_modules ## Run the tests against a real kube-apiserver and real instances
-	@hack/prerequisites.sh dpkg-deb:dpkg rpm systemd-analyze:systemd chromium setsid:util-linux pkill:procps
+	@hack/prerequisites.sh dpkg-deb:dpkg rpm systemd-analyze:systemd chromium setsid:util-linux pkill:procps ip:iproute2 ss:iproute2
 	@$(MAKE) --no-print-directory --jobs=3 $(ON_HOST) test-apiserver test-suite 2>&1 | tee --ignore-interrupts $(BIN)/integration.log || { \
 		echo 'These tests failed; bin/integration.log says why:' >&2; grep -aE '^ *(--- FAIL|FAIL|\[(FAIL|PANICKED!|TIMEDOUT|INTERRUPTED)\]|make.*\*\*\*)' $(BIN)/integration.log >&2; exit 1; }
 

@@ -34,6 +34,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/conformance"
 	"github.com/capfoo/cluster-api-provider-foo/internal/kustomize"
+	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 
@@ -223,6 +224,9 @@ func TestBackendsAreProbed(t *testing.T) {
 			pod, err := c.pods().Get(t.Context(), podOf(made.ID), metav1.GetOptions{})
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(pod.Spec.Containers[0].ReadinessProbe.HTTPGet.Port.IntValue()).To(Equal(7443))
+			g.Expect(pod.Spec.Containers[0].Env).To(ContainElement(corev1.EnvVar{Name: contract.PortVariable, Value: "7443"}))
+			g.Expect(pod.Spec.Volumes[0].Projected.Sources[1].DownwardAPI.Items).To(ContainElement(
+				fileOf(contract.IdentityBalanced, "labels", backendLabel)), "the agent sees whether load balancers use it")
 			g.Expect(isReady(*pod)).To(BeTrue())
 			g.Expect(service().Spec.PublishNotReadyAddresses).To(BeFalse(), "another backend must not get connections before it is ready")
 		}, soon).Should(Succeed())

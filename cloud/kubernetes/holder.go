@@ -71,9 +71,7 @@ func holderPod(config *Config, spec cloud.LoadBalancerSpec) (*corev1.Pod, error)
 	}
 	labels := backendLabels(spec.Selector)
 	labels[kindLabel], labels[nameLabel] = kindHolder, hash(spec.Name)
-	file := corev1.DownwardAPIVolumeFile{
-		Path: contract.IdentityBackend, FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: fmt.Sprintf("metadata.annotations['%s']", backendAnnotation)},
-	}
+	file := fileOf(contract.IdentityBackend, "annotations", backendAnnotation)
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: serviceObject(spec.Name), Labels: labels, Annotations: map[string]string{loadBalancerAnnotation: string(recorded)},

@@ -128,7 +128,7 @@ func (c *Cloud) create(ctx context.Context, offered *catalog, ordered order) (cl
 		return cloud.Instance{}, err
 	}
 	if ordered.backendPort != 0 {
-		pod.Spec.Containers[0].ReadinessProbe = backendProbe(ordered.backendPort)
+		makeBackend(pod, ordered.backendPort)
 	}
 	if err := c.storeUserData(ctx, pod.Name, ordered.userData); err != nil {
 		return cloud.Instance{}, err

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -161,15 +162,18 @@ func container(offered *catalog, record cloud.Instance, size InstanceType) corev
 	}
 }
 
-// backendProbe returns the probe that decides whether load balancers send connections to a running
-// instance. They are for API servers, which answer it without credentials.
-func backendProbe(port int32) *corev1.Probe {
-	return &corev1.Probe{
+// makeBackend prepares a Pod for load balancers that send connections to this port. A probe decides
+// whether they do: load balancers are for API servers, which answer it without credentials. Once the
+// Pod has lost the label of a backend, the agent closes the connections to the port.
+func makeBackend(pod *corev1.Pod, port int32) {
+	node := &pod.Spec.Containers[0]
+	node.ReadinessProbe = &corev1.Probe{
 		ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{
 			Path: "/readyz", Port: intstr.FromInt32(port), Scheme: corev1.URISchemeHTTPS,
 		}},
 		PeriodSeconds: readyPeriod, FailureThreshold: readyFailures, TimeoutSeconds: readyTimeout,
 	}
+	node.Env = append(node.Env, corev1.EnvVar{Name: contract.PortVariable, Value: strconv.Itoa(int(port))})
 }
 
 // identity returns the volume with what the instance is told.
@@ -181,12 +185,19 @@ func identity(record cloud.Instance) corev1.Volume {
 				LocalObjectReference: corev1.LocalObjectReference{Name: objectName(record.Name)},
 				Items:                []corev1.KeyToPath{{Key: userDataKey, Path: contract.IdentityUserData}},
 			}},
-			{DownwardAPI: &corev1.DownwardAPIProjection{Items: []corev1.DownwardAPIVolumeFile{{
-				Path:     contract.IdentityInstance,
-				FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: fmt.Sprintf("metadata.annotations['%s']", machineAnnotation)},
-			}}}},
+			{DownwardAPI: &corev1.DownwardAPIProjection{Items: []corev1.DownwardAPIVolumeFile{
+				fileOf(contract.IdentityInstance, "annotations", machineAnnotation),
+				fileOf(contract.IdentityBalanced, "labels", backendLabel),
+			}}},
 		},
 	}}}
+}
+
+// fileOf returns a file of a volume with a label or an annotation of the Pod, empty if the Pod lacks it.
+func fileOf(path, field, key string) corev1.DownwardAPIVolumeFile {
+	return corev1.DownwardAPIVolumeFile{
+		Path: path, FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: fmt.Sprintf("metadata.%s['%s']", field, key)},
+	}
 }
 
 // disk returns the volume for what the instance writes.

@@ -51,7 +51,10 @@ const (
 	// IdentityBackend is the file in it with the address of the backend for which the agent holds
 	// connections; empty until there is one.
 	IdentityBackend = "backend"
-	// PortVariable is the environment variable with the port of these connections.
+	// IdentityBalanced is the file in it that is empty once load balancers no longer use the instance.
+	// Pods of earlier releases do not have it.
+	IdentityBalanced = "balanced"
+	// PortVariable is the environment variable with the port that load balancers send connections to.
 	PortVariable = "FOO_PORT"
 	// AddressVariable is the environment variable with the address of the instance.
 	AddressVariable = "FOO_ADDRESS"

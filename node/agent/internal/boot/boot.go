@@ -13,11 +13,13 @@ import (
 	"net/netip"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/drain"
 	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/kubelet"
 	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/logfile"
 	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/process"
@@ -75,6 +77,7 @@ func Run(console io.Writer) error {
 		return err
 	}
 	go a.commands.Serve(ctx)
+	go a.drain(asked)
 	bootstrapped := make(chan struct{})
 	go func() {
 		defer close(bootstrapped)
@@ -148,6 +151,20 @@ func (a *agent) startRuntime(ctx context.Context) error {
 		lines = []string{"it wrote nothing"}
 	}
 	return fmt.Errorf("containerd did not start: %s", strings.Join(lines, "\n"))
+}
+
+// drain makes the clients of an API server go elsewhere once load balancers no longer use the instance,
+// if the cloud leaves that to it.
+func (a *agent) drain(ctx context.Context) {
+	port := os.Getenv(contract.PortVariable)
+	own, err := netip.ParseAddr(a.instance.Address)
+	if port == "" || err != nil {
+		return
+	}
+	if drain.Await(ctx, filepath.Join(contract.IdentityDir, contract.IdentityBalanced)) {
+		a.log.Info("Load balancers no longer use this instance: closing the connections of its clients", "port", port)
+		a.warnOf(drain.Disconnect(ctx, a.table, port, own))
+	}
 }
 
 // stop ends everything in the instance.
