@@ -64,7 +64,7 @@ func TestClientsGoElsewhere(t *testing.T) {
 	for own, client := range map[string]string{"192.0.2.1": "192.0.2.2", "2001:db8::1": "2001:db8::2"} {
 		kept := []net.Conn{connect(own, own), connect("127.0.0.1", "127.0.0.1"), connect("::1", "::1")}
 		cut := connect(client, own)
-		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		ctx, stop := context.WithCancel(t.Context())
 		go func() {
 			defer stop()
 			_, _ = cut.Read(make([]byte, 1)) // until it is closed
@@ -72,7 +72,7 @@ func TestClientsGoElsewhere(t *testing.T) {
 		if err := Disconnect(ctx, table, port, netip.MustParseAddr(own)); err != nil {
 			t.Error(err)
 		}
-		if answers(t, cut) {
+		if ctx.Err() == nil {
 			t.Errorf("the connection of %s to %s is still there", client, own)
 		}
 		for _, conn := range kept {
