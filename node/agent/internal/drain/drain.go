@@ -28,11 +28,6 @@ const (
 	rounds = 20
 )
 
-// Starter starts processes. *process.Table implements it.
-type Starter interface {
-	Start(spec process.Spec) (*process.Process, error)
-}
-
 // Await waits until the file says that load balancers no longer use the instance, which is final. It
 // returns false if ctx is done before that.
 func Await(ctx context.Context, file string) bool {
@@ -56,12 +51,12 @@ func isDrained(file string) bool {
 
 // Disconnect closes the connections to a port several times, except for those from the instance itself,
 // which has the address own. It returns after the last round, with its error, or when ctx is done.
-func Disconnect(ctx context.Context, starter Starter, port string, own netip.Addr) error {
+func Disconnect(ctx context.Context, table *process.Table, port string, own netip.Addr) error {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	var err error
 	for range rounds {
-		err = disconnect(starter, port, own)
+		err = disconnect(table, port, own)
 		select {
 		case <-ctx.Done():
 			return nil
@@ -73,7 +68,7 @@ func Disconnect(ctx context.Context, starter Starter, port string, own netip.Add
 
 // disconnect closes the connections that others have to a port. The kubelet and the other static pods
 // use the instance's own address, and keep theirs.
-func disconnect(starter Starter, port string, own netip.Addr) error {
+func disconnect(table *process.Table, port string, own netip.Addr) error {
 	path, err := exec.LookPath("ss")
 	if err != nil {
 		return err
@@ -83,7 +78,7 @@ func disconnect(starter Starter, port string, own netip.Addr) error {
 		address = "[" + address + "]"
 	}
 	// What the kernel refuses is not in the exit code, but only on the console.
-	kill, err := starter.Start(process.Spec{Path: path, Stderr: os.Stderr, Args: []string{
+	kill, err := table.Start(process.Spec{Path: path, Stderr: os.Stderr, Args: []string{
 		"ss", "--kill", "--tcp", "--numeric", "state", "established",
 		"sport", "=", ":" + port, "and", "not", "(", "dst", "127.0.0.0/8", "or", "dst", "[::1]", "or", "dst", address, ")",
 	}})

@@ -7,6 +7,7 @@ package drain
 
 import (
 	"context"
+	"io"
 	"net"
 	"net/netip"
 	"os/exec"
@@ -91,15 +92,7 @@ func echo(server net.Listener) {
 		}
 		go func() {
 			defer func() { _ = conn.Close() }()
-			text := make([]byte, 1)
-			for {
-				if _, err := conn.Read(text); err != nil {
-					return
-				}
-				if _, err := conn.Write(text); err != nil {
-					return
-				}
-			}
+			_, _ = io.Copy(conn, conn)
 		}()
 	}
 }
