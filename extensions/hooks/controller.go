@@ -272,7 +272,7 @@ func beginning(spec extensionv1.HookJobSpec, cluster *clusterv1.Cluster) time.Ti
 }
 
 // endedTasks returns the tasks of the current attempt whose outcome was final. For BeforeClusterDelete, it also
-// returns those of earlier attempts: a second snapshot would lack what has been deleted since.
+// returns those of earlier attempts, because a second snapshot would lack what was deleted in the meantime.
 func endedTasks(known *extensionv1.HookJob) []extensionv1.HookJobTask {
 	if known.Status.Attempt != known.Spec.Attempt && known.Spec.Hook != BeforeClusterDelete {
 		return nil
