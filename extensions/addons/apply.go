@@ -29,7 +29,7 @@ const (
 	addonLabel = "foo.cluster.x-k8s.io/addon"
 	// fieldOwner is the field manager for objects in workload clusters.
 	fieldOwner = client.FieldOwner("foo-addons")
-	// maxReason is how many bytes of an API server's message are shown.
+	// maxReason is how many bytes of a reason are shown.
 	maxReason = 300
 )
 

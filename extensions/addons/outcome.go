@@ -110,7 +110,7 @@ func (c *content) deferred() []string {
 // progress returns the progress in a Cluster, for the status of the Addon.
 func (c *content) progress(cluster *clusterv1.Cluster, failure string) extensionv1.AddonCluster {
 	entry := entryOf(c.addon, cluster)
-	entry.State, entry.Message, entry.Hash = extensionv1.AddonWaiting, oneLine(cmp.Or(c.problem, failure)), ""
+	entry.State, entry.Message, entry.Hash = extensionv1.AddonWaiting, cmp.Or(c.problem, failure), ""
 	entry.KubernetesVersion = cmp.Or(c.version, entry.KubernetesVersion)
 	switch {
 	case c.missing:
@@ -118,7 +118,7 @@ func (c *content) progress(cluster *clusterv1.Cluster, failure string) extension
 	case c.done:
 		entry.State, entry.Message, entry.Hash = extensionv1.AddonApplied, "", c.hash
 		if names := c.deferred(); len(names) > 0 {
-			entry.Message = oneLine("applied after the step: " + strings.Join(names, ", "))
+			entry.Message = "applied after the step: " + strings.Join(names, ", ")
 		}
 	}
 	return entry

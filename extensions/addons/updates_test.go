@@ -58,19 +58,19 @@ func startControllers(ctx context.Context) client.Reader {
 	return mgr.GetCache()
 }
 
-// configure changes the setting addons, and waits until the controllers know it.
-func configure(ctx context.Context, cached client.Reader, addons string) {
+// configure changes the settings, and waits until the controllers know them.
+func configure(ctx context.Context, cached client.Reader, settings map[string]string) {
 	GinkgoHelper()
 	registration := &runtimev1.ExtensionConfig{}
 	Expect(management.Client.Get(ctx, client.ObjectKey{Name: "addons"}, registration)).To(Succeed())
 	patch := client.MergeFrom(registration.DeepCopy())
-	registration.Spec.Settings["addons"] = addons
+	registration.Spec.Settings = settings
 	Expect(management.Client.Patch(ctx, registration, patch)).To(Succeed())
 	Eventually(func() (map[string]string, error) {
 		known := &runtimev1.ExtensionConfig{}
 		err := cached.Get(ctx, client.ObjectKeyFromObject(registration), known)
 		return known.Spec.Settings, err
-	}).Should(HaveKeyWithValue("addons", addons))
+	}).Should(Equal(settings))
 }
 
 // job creates the job of a hook for the Cluster.
@@ -120,10 +120,10 @@ var _ = Describe("The controllers", Serial, func() {
 		Eventually(entry("cni")).Should(HaveField("Message", HavePrefix("waiting for the hook AfterControlPlaneInitialized")))
 
 		By("calling the hook while the setting is off")
-		configure(ctx, cached, "Disabled")
+		configure(ctx, cached, map[string]string{"addons": "Disabled"})
 		key := w.job(ctx, hooks.AfterControlPlaneInitialized)
 		Eventually(entry("cni")).Should(HaveField("Message", "HookJob "+key.Name+": nothing is done: the settings do not ask for it"))
-		configure(ctx, cached, "Enabled")
+		configure(ctx, cached, map[string]string{"addons": "Enabled"})
 		Eventually(completed(ctx, key, 1)).Should(Succeed())
 		Expect(w.value(ctx, "one")).To(Equal("1 calico"))
 
@@ -139,17 +139,25 @@ var _ = Describe("The controllers", Serial, func() {
 		Eventually(completed(ctx, key, 3)).Should(Succeed())
 		Expect(w.value(ctx, "two")).To(Equal("1"))
 
+		By("misspelling a setting")
+		configure(ctx, cached, map[string]string{"addons": "Enabled", "addon": "Enabled"})
+		w.change(ctx, addon, func(spec *extensionv1.AddonSpec) { spec.Variants[0].Template = in("one", "2") })
+		Eventually(entry("cni")).Should(HaveField("Message", HavePrefix("HookJob "+key.Name+": nothing is done: the ExtensionConfig has unknown settings")))
+		configure(ctx, cached, map[string]string{"addons": "Enabled"})
+		Eventually(completed(ctx, key, 4)).Should(Succeed())
+		Expect(w.value(ctx, "one")).To(Equal("2"))
+
 		By("changing the Cluster without an effect")
 		w.patch(ctx, func(cluster *clusterv1.Cluster) { cluster.Labels["more"] = "yes" })
-		Consistently(completed(ctx, key, 3)).Should(Succeed())
+		Consistently(completed(ctx, key, 4)).Should(Succeed())
 
 		By("pausing the Cluster")
 		w.patch(ctx, func(cluster *clusterv1.Cluster) { cluster.Spec.Paused = ptr.To(true) })
 		w.change(ctx, addon, func(spec *extensionv1.AddonSpec) { spec.Variants[0].Template = in("one", "3") })
 		Eventually(entry("cni")).Should(And(HaveField("State", extensionv1.AddonWaiting), HaveField("Message", "the Cluster is paused")))
-		Expect(w.value(ctx, "one")).To(Equal("2 calico"))
+		Expect(w.value(ctx, "one")).To(Equal("2"))
 		w.patch(ctx, func(cluster *clusterv1.Cluster) { cluster.Spec.Paused = nil })
-		Eventually(completed(ctx, key, 4)).Should(Succeed())
+		Eventually(completed(ctx, key, 5)).Should(Succeed())
 		Expect(w.value(ctx, "one")).To(Equal("3"))
 
 		By("no longer selecting the Cluster")
