@@ -47,8 +47,10 @@ const (
 	// long that took.
 	backoffBase = 100 * time.Millisecond
 	backoffMax  = 15 * time.Second
-	// longestReport is the maximum length of a report in bytes.
-	longestReport = 256 << 10
+	// longestReport and longestMessage are the maximum lengths of texts in bytes. Some are from workload
+	// clusters, and the API server refuses a status with a longer one.
+	longestReport  = 256 << 10
+	longestMessage = 32 << 10
 )
 
 // Options configures the controller.
@@ -300,8 +302,8 @@ func (w *worker) note(ctx context.Context, known *extensionv1.HookJob, cluster *
 	return nil
 }
 
-func shorten(report string) string {
-	return strings.ToValidUTF8(report[:min(len(report), longestReport)], "")
+func shorten(text string, longest int) string {
+	return strings.ToValidUTF8(text[:min(len(text), longest)], "")
 }
 
 // statusOf returns the status of a job with an outcome.
@@ -313,9 +315,9 @@ func statusOf(known *extensionv1.HookJob, outcome Outcome, now time.Time) extens
 	}
 	condition := metav1.Condition{
 		Type: extensionv1.HookJobCompletedCondition, Status: metav1.ConditionFalse, Reason: extensionv1.HookJobWaitingReason,
-		Message: outcome.Message, ObservedGeneration: known.Generation,
+		Message: shorten(outcome.Message, longestMessage), ObservedGeneration: known.Generation,
 	}
-	status.Attempt, status.CompletionTime, status.Report = known.Spec.Attempt, metav1.Time{}, shorten(outcome.Report)
+	status.Attempt, status.CompletionTime, status.Report = known.Spec.Attempt, metav1.Time{}, shorten(outcome.Report, longestReport)
 	switch {
 	case outcome.Done:
 		condition.Status, condition.Reason = metav1.ConditionTrue, outcome.reason()

@@ -227,7 +227,10 @@ func endedAs(ended []extensionv1.HookJobTask, setting string) (outcome Outcome, 
 
 // recordOf returns the record of a task that has ended.
 func recordOf(setting string, outcome Outcome, since metav1.Time) extensionv1.HookJobTask {
-	return extensionv1.HookJobTask{Setting: setting, EndTime: since, Reason: outcome.reason(), Message: outcome.Message, Report: shorten(outcome.Report)}
+	return extensionv1.HookJobTask{
+		Setting: setting, EndTime: since, Reason: outcome.reason(),
+		Message: shorten(outcome.Message, longestMessage), Report: shorten(outcome.Report, longestReport),
+	}
 }
 
 // reason returns the reason of a job or task that is done.

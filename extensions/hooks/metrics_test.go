@@ -114,6 +114,21 @@ func TestEventsAreShortEnough(t *testing.T) {
 	g.Expect(messageOf(job)).To(Equal(long), "the job has all of it")
 }
 
+// An administrator of a workload cluster determines some texts, and the API server refuses longer ones.
+func TestTextsFitIntoTheStatus(t *testing.T) {
+	g := NewWithT(t)
+	endless := Outcome{Done: true, Message: strings.Repeat("a", 1<<20), Report: strings.Repeat("b", 1<<20)}
+	record := recordOf("finalSnapshot", endless, metav1.Now())
+	job := newJob(upgradeOf(cluster), "foo", time.Now())
+	job.Status = statusOf(job, endless, time.Now())
+	for _, message := range []string{record.Message, messageOf(job)} {
+		g.Expect(message).To(HaveLen(32768))
+	}
+	for _, report := range []string{record.Report, job.Status.Report} {
+		g.Expect(report).To(HaveLen(262144))
+	}
+}
+
 func TestWhatBlocks(t *testing.T) {
 	g := NewWithT(t)
 	job := newJob(upgradeOf(cluster), "foo", time.Now())
