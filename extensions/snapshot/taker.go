@@ -142,7 +142,8 @@ func follow(ctx context.Context, workload client.Client, wanted *batchv1.Job, cr
 		return result{stored: outcomeOf(found)}, deleteCredentials(ctx, workload, wanted)
 	case found.Job.Annotations[specAnnotation] != wanted.Annotations[specAnnotation]:
 		return replace(ctx, workload, wanted, found, now)
-	case found.State == workloadjob.Failed && now.Sub(found.Ended) < patience:
+	case found.State == workloadjob.Failed && now.Sub(found.Ended).Abs() < patience:
+		// An end far in the future is by a clock that is ahead, and does not count.
 		return result{problem: problemOf(found)}, deleteCredentials(ctx, workload, wanted)
 	case found.State == workloadjob.Failed:
 		wanted.Annotations[problemAnnotation] = problemOf(found)

@@ -196,6 +196,18 @@ func TestAnotherJobFollowsOneThatFailed(t *testing.T) {
 	s.Expect(s.upgrade().Done).To(BeTrue())
 }
 
+// The pause between two Jobs must not grow by the difference of two clocks.
+func TestAJobThatFailedByAClockThatIsAhead(t *testing.T) {
+	s := newStory(t, stacked, nil)
+	s.upgrade()
+	s.clock.SetTime(since.Add(time.Hour))
+	s.end(batchv1.JobFailed, refusal)
+	failed := s.onlyJob().UID
+	s.clock.SetTime(since)
+	s.upgrade()
+	s.Expect(s.onlyJob().UID).NotTo(Equal(failed))
+}
+
 func TestAJobThatNobodyExplains(t *testing.T) {
 	s := newStory(t, stacked, nil)
 	s.upgrade()
