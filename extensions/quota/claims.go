@@ -6,6 +6,8 @@ package quota
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -30,7 +32,8 @@ func (t *task) claims(ctx context.Context, classes *classes, others map[types.UI
 		return nil, err
 	}
 	var claims []promised
-	for uid, cluster := range others {
+	for _, uid := range slices.Sorted(maps.Keys(others)) { // so that the same error comes first each time
+		cluster := others[uid]
 		letGo := started(cluster) || done[uid] || t.granted[uid]
 		if !letGo || !growing(cluster) || elsewhere(cluster) {
 			continue
