@@ -94,7 +94,9 @@ func Scope(reader client.Reader, identity string) cloudevents.Scope {
 		}
 		used := map[client.ObjectKey]string{}
 		for i := range all.Items {
-			used[ClusterOf(&all.Items[i])] = all.Items[i].Spec.IdentityRef.Name
+			if cluster := ClusterOf(&all.Items[i]); cluster.Name != "" {
+				used[cluster] = all.Items[i].Spec.IdentityRef.Name
+			}
 		}
 		return func(object client.Object) bool {
 			if fooCluster, ok := object.(*infrav1.FooCluster); ok {
