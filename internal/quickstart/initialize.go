@@ -233,7 +233,9 @@ func relay(command *exec.Cmd, say *printer) (string, error) {
 			say.done("clusterctl: " + last)
 		}
 	}
-	return last, <-ended
+	// A line that is too long ends the scan, but the command still writes.
+	_, err := io.Copy(io.Discard, reader)
+	return last, cmp.Or(<-ended, err)
 }
 
 // managementSteps returns commands to continue with on a management cluster, ready to be copied.

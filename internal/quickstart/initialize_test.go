@@ -5,6 +5,7 @@ package quickstart
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -55,6 +56,14 @@ func TestProvidersThatAreNotInstalled(t *testing.T) {
 		installed.Items = append(installed.Items, clusterctlv1.Provider{ProviderName: one.name, Type: string(one.kind)})
 	}
 	g.Expect(notIn(installed)).To(Equal(podProviders[3:]))
+}
+
+// A command whose output nobody reads would never end.
+func TestALongLineEnds(t *testing.T) {
+	g := NewWithT(t)
+	last, err := relay(exec.Command("sh", "-c", "(echo first; head -c 1000000 /dev/zero; echo last) >&2; exit 3"), newPrinter(io.Discard))
+	g.Expect(err).To(MatchError("exit status 3"))
+	g.Expect(last).To(Equal("first"))
 }
 
 func TestClusterctlsAdviceIsLeftOut(t *testing.T) {
