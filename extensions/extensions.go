@@ -69,13 +69,13 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 func tasks(options Options) hooks.Tasks {
 	clusters := clustersOf(options)
 	looking := checks.Options{Clusters: clusters, Versions: options.Versions}
-	checking, smoke, applying := checks.NewUpgrade(looking), checks.NewSmoke(looking), addons.New(clusters)
+	checking, smoke, applying := checks.NewUpgrade(looking), checks.NewSmoke(looking), addons.Task{Clusters: clusters}
 	etcd := snapshot.Options{Clusters: clusters, Image: options.SnapshotImage}
 	return hooks.Tasks{
 		hooks.BeforeClusterCreate:          {options.Quota},
 		hooks.AfterControlPlaneInitialized: {applying},
 		hooks.BeforeClusterUpgrade:         {checking},
-		hooks.BeforeControlPlaneUpgrade:    {checking, addons.BeforeStep(clusters), snapshot.BeforeControlPlaneUpgrade(etcd)},
+		hooks.BeforeControlPlaneUpgrade:    {checking, applying, snapshot.BeforeControlPlaneUpgrade(etcd)},
 		hooks.AfterControlPlaneUpgrade:     {applying, smoke},
 		hooks.BeforeWorkersUpgrade:         {smoke},
 		hooks.AfterWorkersUpgrade:          {smoke},

@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+	runtimeserver "sigs.k8s.io/cluster-api/exp/runtime/server"
 )
 
 // A Deployment that is updated stops an old Pod once a new one is ready.
 func TestAServerIsNotReadyBeforeItServesWithItsCertificate(t *testing.T) {
 	g := NewWithT(t)
-	server, err := NewServer(ServerOptions{CertDir: t.TempDir(), CertName: "tls.crt", KeyName: "tls.key"})
+	server, err := NewServer(runtimeserver.Options{CertDir: t.TempDir(), CertName: "tls.crt", KeyName: "tls.key"})
 	g.Expect(err).NotTo(HaveOccurred())
 	ready := server.StartedChecker()
 	g.Expect(ready(nil)).NotTo(Succeed(), "nobody has started it")

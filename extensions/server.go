@@ -26,38 +26,22 @@ import (
 // rest is for a busy API server.
 const timeoutSeconds = 10
 
-// ServerOptions configures the server.
-type ServerOptions struct {
-	// Port that it listens on.
-	Port int
-	// CertDir holds the certificate and the key in files with these names, and the CAs of
-	// clients in ClientCAName.
-	CertDir, CertName, KeyName string
-	// ClientCAName is the name of the file with the CAs that sign the certificates of callers.
-	// If it is empty, anybody may call. The file is read again for each connection.
-	ClientCAName string
-	// TLS changes the TLS configuration.
-	TLS []func(*tls.Config)
-}
-
 // NewServer returns Cluster API's server of runtime hooks without handlers. Use it as the webhook
 // server of the manager, which reloads its certificate when that changes.
 //
 // Request bodies are at most 20 MiB. After the CA of callers is replaced, a caller may keep using
 // connections that are already open.
-func NewServer(options ServerOptions) (*runtimeserver.Server, error) {
-	catalog := runtimecatalog.New()
-	if err := runtimehooksv1.AddToCatalog(catalog); err != nil {
+//
+// The server has its own catalog. If ClientCAName is set, the file is read again for each connection.
+func NewServer(options runtimeserver.Options) (*runtimeserver.Server, error) {
+	options.Catalog = runtimecatalog.New()
+	if err := runtimehooksv1.AddToCatalog(options.Catalog); err != nil {
 		return nil, fmt.Errorf("catalog of runtime hooks: %w", err)
 	}
-	tlsOptions := options.TLS
 	if options.ClientCAName != "" {
-		tlsOptions = append(slices.Clone(tlsOptions), clientAuthorities(filepath.Join(options.CertDir, options.ClientCAName)).renew)
+		options.TLSOpts = append(slices.Clone(options.TLSOpts), clientAuthorities(filepath.Join(options.CertDir, options.ClientCAName)).renew)
 	}
-	server, err := runtimeserver.New(runtimeserver.Options{
-		Catalog: catalog, Port: options.Port, CertDir: options.CertDir, CertName: options.CertName, KeyName: options.KeyName,
-		ClientCAName: options.ClientCAName, TLSOpts: tlsOptions,
-	})
+	server, err := runtimeserver.New(options)
 	if err != nil {
 		return nil, fmt.Errorf("server of runtime hooks: %w", err)
 	}

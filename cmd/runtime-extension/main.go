@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 
+	runtimeserver "sigs.k8s.io/cluster-api/exp/runtime/server"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -38,9 +39,9 @@ func main() {
 }
 
 func newServer(opts *manager.Options, tlsOptions []func(*tls.Config)) (webhook.Server, error) {
-	return extensions.NewServer(extensions.ServerOptions{
+	return extensions.NewServer(runtimeserver.Options{
 		Port: opts.WebhookPort, CertDir: opts.WebhookCertDir, CertName: opts.WebhookCertName, KeyName: opts.WebhookKeyName,
-		ClientCAName: opts.ClientCAName, TLS: tlsOptions,
+		ClientCAName: opts.ClientCAName, TLSOpts: tlsOptions,
 	})
 }
 

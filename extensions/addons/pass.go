@@ -24,7 +24,7 @@ import (
 
 // pass is one run of a task for a Cluster.
 type pass struct {
-	*Task
+	Task
 
 	job      hooks.Job
 	contents []content
@@ -73,7 +73,7 @@ func (p *pass) read(ctx context.Context) error {
 	}
 	has := oldest(version, p.job.Cluster)
 	for i := range p.contents {
-		addon, wanted, ahead := p.contents[i].addon, version, p.beforeStep
+		addon, wanted, ahead := p.contents[i].addon, version, p.job.Hook == hooks.BeforeControlPlaneUpgrade
 		if p.job.To == "" {
 			wanted = later(has, entryOf(addon, p.job.Cluster).KubernetesVersion)
 			ahead = isLaterRelease(wanted, has)

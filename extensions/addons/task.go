@@ -13,42 +13,32 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
-// Task applies the add-ons of a Cluster at one moment.
-type Task struct {
-	hooks.Clusters
+// Task applies the add-ons of a Cluster once the control plane is initialized and after each of its upgrade
+// steps, and deletes what they no longer contain. Before a step, it applies the add-ons that ask for it, in the
+// variants for the version that the step leads to.
+type Task struct{ hooks.Clusters }
 
-	beforeStep bool
-}
-
-var _ hooks.Repeated = &Task{}
+var _ hooks.Repeated = Task{}
 
 // +kubebuilder:rbac:groups=foo.cluster.x-k8s.io,resources=addons,verbs=get;list;watch
 // +kubebuilder:rbac:groups=foo.cluster.x-k8s.io,resources=addons/status,verbs=patch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get
 
-// New returns the task that applies all add-ons, once the control plane is initialized and after
-// each of its upgrade steps, and deletes what they no longer contain.
-func New(clusters hooks.Clusters) *Task { return &Task{Clusters: clusters} }
-
-// BeforeStep returns the task that applies add-ons before a step of the control plane, if they ask
-// for it, in the variants for the version that the step leads to.
-func BeforeStep(clusters hooks.Clusters) *Task { return &Task{Clusters: clusters, beforeStep: true} }
-
 // Setting implements hooks.Task.
-func (*Task) Setting() string { return "addons" }
+func (Task) Setting() string { return "addons" }
 
 // Repeats implements hooks.Repeated: an add-on that is corrected while the smoke checks fail is applied.
-func (*Task) Repeats() {}
+func (Task) Repeats() {}
 
 // Run does what can be done now, and records the progress in the status of the Addons.
-func (t *Task) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
+func (t Task) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
 	var addons extensionv1.AddonList
 	if err := t.Client.List(ctx, &addons, client.InNamespace(job.Cluster.Namespace)); err != nil {
 		return hooks.Outcome{}, fmt.Errorf("listing Addons: %w", err)
 	}
 	pass := &pass{Task: t, job: job}
 	for _, addon := range selected(addons.Items, job.Cluster) {
-		if !t.beforeStep || addon.Spec.Upgrade == extensionv1.BeforeControlPlane {
+		if job.Hook != hooks.BeforeControlPlaneUpgrade || addon.Spec.Upgrade == extensionv1.BeforeControlPlane {
 			pass.contents = append(pass.contents, content{addon: addon})
 		}
 	}

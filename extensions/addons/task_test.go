@@ -91,19 +91,27 @@ func (w world) entry(ctx context.Context, name string) extensionv1.AddonCluster 
 }
 
 // run runs a task once.
-func (w world) run(ctx context.Context, task *Task, to string) hooks.Outcome {
+func (w world) run(ctx context.Context, task Task, to string) hooks.Outcome {
 	GinkgoHelper()
-	job := hooks.Job{Cluster: w.cluster, Hook: hooks.AfterControlPlaneInitialized, To: to}
+	hook := hooks.AfterControlPlaneInitialized
 	if to != "" {
-		job.Hook = hooks.AfterControlPlaneUpgrade
+		hook = hooks.AfterControlPlaneUpgrade
 	}
-	outcome, err := task.Run(ctx, job)
+	outcome, err := task.Run(ctx, hooks.Job{Cluster: w.cluster, Hook: hook, To: to})
+	Expect(err).NotTo(HaveOccurred())
+	return outcome
+}
+
+// beforeStep runs the task before a step to a version.
+func (w world) beforeStep(ctx context.Context, to string) hooks.Outcome {
+	GinkgoHelper()
+	outcome, err := Task{options()}.Run(ctx, hooks.Job{Cluster: w.cluster, Hook: hooks.BeforeControlPlaneUpgrade, To: to})
 	Expect(err).NotTo(HaveOccurred())
 	return outcome
 }
 
 // done runs a task until it is done. The definition of a kind is served soon after it was applied.
-func (w world) done(ctx context.Context, task *Task, to string) hooks.Outcome {
+func (w world) done(ctx context.Context, task Task, to string) hooks.Outcome {
 	GinkgoHelper()
 	var outcome hooks.Outcome
 	Eventually(func(g Gomega) {
@@ -180,7 +188,7 @@ var _ = Describe("Add-ons", func() {
 		w.addon(ctx, "early", 0, "", in("early", "{{ .KubernetesVersion }}"))
 		w.addon(ctx, "late", 1, "", in("late", "{{ .Cluster.metadata.name }}"))
 
-		task := New(options())
+		task := Task{options()}
 		var outcome hooks.Outcome
 		Eventually(func() string {
 			outcome = w.run(ctx, task, "")
@@ -239,7 +247,7 @@ var _ = Describe("Add-ons", func() {
 		Expect(workload.Client.Create(ctx, &corev1.ConfigMap{
 			ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "one"}, Data: map[string]string{"value": "old", "other": "kept"},
 		})).To(Succeed())
-		Expect(w.run(ctx, New(options()), "").Done).To(BeTrue())
+		Expect(w.run(ctx, Task{options()}, "").Done).To(BeTrue())
 		found := &corev1.ConfigMap{}
 		Expect(workload.Client.Get(ctx, client.ObjectKey{Namespace: w.namespace, Name: "one"}, found)).To(Succeed())
 		Expect(found.Data).To(Equal(map[string]string{"value": "wanted", "other": "kept"}))
@@ -250,7 +258,7 @@ var _ = Describe("Add-ons", func() {
 		w := newWorld(ctx)
 		addon := w.addon(ctx, "cni", 0, "", strings.Join([]string{in("kept", "1"), in("dropped", "1"), in("taken", "1"), in("moved", "1"), manifest("v1", "ServiceAccount", w.namespace)}, "---\n"))
 		other := w.addon(ctx, "other", 1, "", "just words")
-		task := New(options())
+		task := Task{options()}
 		Expect(w.run(ctx, task, "").Message).To(Equal("add-ons are not applied yet: other: document 1 is not an object"))
 		taken := &corev1.ConfigMap{}
 		Expect(workload.Client.Get(ctx, client.ObjectKey{Namespace: w.namespace, Name: "taken"}, taken)).To(Succeed())
@@ -286,9 +294,9 @@ var _ = Describe("Add-ons", func() {
 			return fmt.Sprintf("apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: %s%s}\nrules: []\n", w.namespace, namespace)
 		}
 		addon := w.addon(ctx, "cni", 0, "", role(", namespace: kube-system"))
-		Expect(w.run(ctx, New(options()), "").Done).To(BeTrue())
+		Expect(w.run(ctx, Task{options()}, "").Done).To(BeTrue())
 		w.change(ctx, addon, func(spec *extensionv1.AddonSpec) { spec.Variants[0].Template = role("") })
-		Expect(w.run(ctx, New(options()), "").Done).To(BeTrue())
+		Expect(w.run(ctx, Task{options()}, "").Done).To(BeTrue())
 		found := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}}
 		Expect(workload.Client.Get(ctx, client.ObjectKeyFromObject(found), found)).To(Succeed())
 	})
@@ -307,13 +315,13 @@ var _ = Describe("Add-ons", func() {
 					contain(addon, name+"-fast")
 					// A pass before a step applies, but deletes nothing.
 					w.change(ctx, addon, func(spec *extensionv1.AddonSpec) { spec.Upgrade = extensionv1.BeforeControlPlane })
-					Expect(w.run(ctx, BeforeStep(options()), serverVersion).Done).To(BeTrue())
+					Expect(w.beforeStep(ctx, serverVersion).Done).To(BeTrue())
 				}}, nil
 			}
-			Expect(w.run(ctx, New(slow), "").Done).To(BeFalse())
-			Expect(w.run(ctx, New(options()), "").Done).To(BeTrue())
+			Expect(w.run(ctx, Task{slow}, "").Done).To(BeFalse())
+			Expect(w.run(ctx, Task{options()}, "").Done).To(BeTrue())
 			contain(addon, name+"-last")
-			Expect(w.run(ctx, New(options()), "").Done).To(BeTrue())
+			Expect(w.run(ctx, Task{options()}, "").Done).To(BeTrue())
 			Expect(w.value(ctx, name+"-slow")).To(BeEmpty())
 			Expect(w.value(ctx, name+"-fast")).To(BeEmpty())
 			Expect(w.value(ctx, name+"-last")).To(Equal("1"))
@@ -329,29 +337,29 @@ var _ = Describe("Add-ons", func() {
 		w.addon(ctx, "after", 0, variants("after")...)
 		values := func() []string { return []string{w.value(ctx, "before"), w.value(ctx, "after")} }
 
-		installed := w.run(ctx, New(options()), "")
+		installed := w.run(ctx, Task{options()}, "")
 		Expect(installed.Message).To(Equal("applied 4 objects of the add-ons after, before"))
 		Expect(values()).To(Equal([]string{"old v1.36.3", "old v1.36.3"}), "not the variant for the end of the upgrade")
 
-		outcome := w.run(ctx, BeforeStep(options()), "v1.37.0")
+		outcome := w.beforeStep(ctx, "v1.37.0")
 		Expect(outcome.Done).To(BeTrue(), "the kind may be one of the new version: %s", outcome.Message)
 		Expect(outcome.Message).To(Equal("applied 2 objects of the add-ons before; after the step: Pool before"))
 		Expect(values()).To(Equal([]string{"new v1.37.0", "old v1.36.3"}))
 		Expect(w.entry(ctx, "before").Message).To(Equal("applied after the step: Pool before"))
 
-		outcome = w.run(ctx, New(options()), "")
+		outcome = w.run(ctx, Task{options()}, "")
 		Expect(outcome.Done).To(BeTrue(), "an update in the middle of the step: %s", outcome.Message)
 		Expect(values()).To(Equal([]string{"new v1.37.0", "old v1.36.3"}), "an add-on that is ahead stays ahead")
 		Expect(w.value(ctx, "before-old")).To(Equal("1"), "the control plane may still need it")
 
-		outcome = w.run(ctx, New(options()), "v1.37.0")
+		outcome = w.run(ctx, Task{options()}, "v1.37.0")
 		Expect(outcome.Message).To(ContainSubstring("after: Pool after: the cluster does not know the kind"))
 		w.addon(ctx, "pools", 0, "", definition(w.namespace+".example.com"))
-		Expect(w.done(ctx, New(options()), "v1.37.0").Final).To(BeTrue(), "the time of the smoke checks counts from now")
+		Expect(w.done(ctx, Task{options()}, "v1.37.0").Final).To(BeTrue(), "the time of the smoke checks counts from now")
 		Expect(values()).To(Equal([]string{"new v1.37.0", "new v1.37.0"}))
 		Expect([]string{w.value(ctx, "before-old"), w.value(ctx, "after-old")}).To(Equal([]string{"", ""}))
 
-		outcome = w.run(ctx, New(options()), "v1.38.0")
+		outcome = w.run(ctx, Task{options()}, "v1.38.0")
 		Expect(outcome.Message).To(Equal("applied 1 objects of the add-ons pools; after has no variant for v1.38.0; before has no variant for v1.38.0"))
 		Expect(values()).To(Equal([]string{"new v1.37.0", "new v1.37.0"}), "they stay as they are")
 		Expect(w.entry(ctx, "after").State).To(Equal(extensionv1.AddonNoVariant))
@@ -367,16 +375,16 @@ var _ = Describe("Add-ons", func() {
 		values := func() []string {
 			return []string{w.value(ctx, "before"), w.value(ctx, "before-old"), w.value(ctx, "after"), w.value(ctx, "after-old")}
 		}
-		Expect(w.run(ctx, New(options()), "v1.35.4").Done).To(BeTrue())
-		Expect(w.run(ctx, BeforeStep(options()), serverVersion).Done).To(BeTrue())
+		Expect(w.run(ctx, Task{options()}, "v1.35.4").Done).To(BeTrue())
+		Expect(w.beforeStep(ctx, serverVersion).Done).To(BeTrue())
 		Expect(values()).To(Equal([]string{"new", "1", "old", "1"}))
 
 		w.cluster.Status.ControlPlane = reporting("v1.35.4", serverVersion)
-		Expect(w.run(ctx, New(options()), "").Done).To(BeTrue())
+		Expect(w.run(ctx, Task{options()}, "").Done).To(BeTrue())
 		Expect(values()).To(Equal([]string{"new", "1", "old", "1"}))
 
 		w.cluster.Status.ControlPlane = reporting(serverVersion)
-		Expect(w.run(ctx, New(options()), "").Done).To(BeTrue())
+		Expect(w.run(ctx, Task{options()}, "").Done).To(BeTrue())
 		Expect(values()).To(Equal([]string{"new", "", "new", ""}))
 	})
 
@@ -385,7 +393,7 @@ var _ = Describe("Add-ons", func() {
 		addon := w.addon(ctx, "cni", 0, "1.36.x", in("one", "old"), "1.37.x", in("one", "new"))
 		addon.Status.Clusters = []extensionv1.AddonCluster{{Name: w.cluster.Name, State: extensionv1.AddonApplied, KubernetesVersion: "v1.37.0"}}
 		Expect(management.Client.Status().Update(ctx, addon)).To(Succeed())
-		Expect(w.run(ctx, New(options()), "").Done).To(BeTrue())
+		Expect(w.run(ctx, Task{options()}, "").Done).To(BeTrue())
 		Expect(w.value(ctx, "one")).To(Equal("old"))
 	})
 
@@ -395,7 +403,7 @@ var _ = Describe("Add-ons", func() {
 		typo := w.addon(ctx, "typo", 0, "", manifest("apps/v1", "Deployment", "typo")+"spec: {replica: 3}\n")
 		pools := w.addon(ctx, "pools", 0, "", manifest(w.namespace+".example.com/v1", "Pool", "p"))
 		w.addon(ctx, "fine", 0, "", in("fine", "1"))
-		task := New(options())
+		task := Task{options()}
 		outcome := w.run(ctx, task, "")
 		Expect(outcome.Done).To(BeFalse())
 		Expect(outcome.Message).To(Equal("add-ons are not applied yet: " +
@@ -442,7 +450,7 @@ var _ = Describe("Add-ons", func() {
 				ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "s"}, Type: extensionv1.AddonValuesType, StringData: map[string]string{"x": hidden},
 			})).To(Succeed())
 			w.change(ctx, w.addon(ctx, "cni", 0, "", text), func(spec *extensionv1.AddonSpec) { spec.SecretName = "s" })
-			outcome := w.run(logging, New(options()), "")
+			outcome := w.run(logging, Task{options()}, "")
 			Expect(outcome.Message).To(HavePrefix("add-ons are not applied yet: cni: "), "given %s", text)
 			Expect(outcome.Message+outcome.Report+w.entry(ctx, "cni").Message).NotTo(ContainSubstring(hidden), "given %s", text)
 		}
@@ -458,7 +466,7 @@ var _ = Describe("Add-ons", func() {
 		} {
 			unreachable := options()
 			unreachable.Workload = func(context.Context, client.ObjectKey) (client.Client, error) { return nil, err }
-			Expect(w.run(ctx, New(unreachable), "").Message).To(Equal("add-ons are not applied yet: the workload cluster cannot be reached: " + want))
+			Expect(w.run(ctx, Task{unreachable}, "").Message).To(Equal("add-ons are not applied yet: the workload cluster cannot be reached: " + want))
 			Expect(w.entry(ctx, "cni").Message).To(Equal("the workload cluster cannot be reached: " + want))
 		}
 	})
@@ -468,6 +476,6 @@ var _ = Describe("Add-ons", func() {
 		w.change(ctx, w.addon(ctx, "cni", 0, "", in("one", "1")), func(spec *extensionv1.AddonSpec) {
 			spec.ClusterSelector.MatchLabels = map[string]string{"cni": "cilium"}
 		})
-		Expect(w.run(ctx, New(options()), "")).To(Equal(hooks.Outcome{Done: true, Message: "no add-on selects this Cluster"}))
+		Expect(w.run(ctx, Task{options()}, "")).To(Equal(hooks.Outcome{Done: true, Message: "no add-on selects this Cluster"}))
 	})
 })

@@ -44,7 +44,7 @@ func startControllers(ctx context.Context) client.Reader {
 	Expect(hooks.SetupWithManager(mgr, hooks.Options{
 		Gone: func(client.ObjectKey) {},
 		Tasks: hooks.Tasks{
-			hooks.AfterControlPlaneInitialized: {New(options())},
+			hooks.AfterControlPlaneInitialized: {Task{options()}},
 			hooks.BeforeClusterDelete:          {cleanup.Task{Clusters: options()}},
 		},
 	})).To(Succeed())

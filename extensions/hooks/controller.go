@@ -86,7 +86,9 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 	err = ctrl.NewControllerManagedBy(mgr).
 		Named("hook-jobs").
 		For(&extensionv1.HookJob{}, builder.WithPredicates(jobChanged())).
-		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(worker.ofCluster), builder.WithPredicates(clusterChanged())).
+		// Versions in the Cluster's status do not count: a job that they end holds nothing, or is looked at again soon anyway.
+		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(worker.ofCluster),
+			builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}))).
 		Watches(&runtimev1.ExtensionConfig{}, handler.EnqueueRequestsFromMapFunc(worker.ofConfig),
 			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&clusterv1.Cluster{}, handler.Funcs{DeleteFunc: func(_ context.Context, deleted event.DeleteEvent, _ workqueue.TypedRateLimitingInterface[reconcile.Request]) {
@@ -112,18 +114,6 @@ func jobChanged() predicate.Predicate {
 		after, also := update.ObjectNew.(*extensionv1.HookJob)
 		return ok && also && before.IsCompleted() && !after.IsCompleted()
 	}})
-}
-
-// clusterChanged passes Clusters that are new, and those whose jobs need another action now.
-func clusterChanged() predicate.Predicate {
-	return predicate.Funcs{
-		UpdateFunc: func(update event.UpdateEvent) bool {
-			before, ok := update.ObjectOld.(*clusterv1.Cluster)
-			after, also := update.ObjectNew.(*clusterv1.Cluster)
-			return ok && also && actionMayChange(before, after)
-		},
-		DeleteFunc: func(event.DeleteEvent) bool { return false },
-	}
 }
 
 // worker does jobs.

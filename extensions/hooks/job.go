@@ -345,12 +345,3 @@ func misplaced(job *extensionv1.HookJob, cluster *clusterv1.Cluster) *Outcome {
 func Owns(cluster *clusterv1.Cluster, job *extensionv1.HookJob) bool {
 	return slices.ContainsFunc(job.OwnerReferences, func(owner metav1.OwnerReference) bool { return owner.UID == cluster.UID })
 }
-
-// actionMayChange reports whether a Cluster has changed in something that actionFor looks at, except the
-// versions of its control plane: a job that they end holds nothing, or is looked at again soon anyway.
-func actionMayChange(before, after *clusterv1.Cluster) bool {
-	return before.Annotations[SkipAnnotation] != after.Annotations[SkipAnnotation] ||
-		before.Spec.Topology.Version != after.Spec.Topology.Version ||
-		before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
-		annotations.IsPaused(before, before) != annotations.IsPaused(after, after)
-}

@@ -22,10 +22,10 @@ import (
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
+	runtimeserver "sigs.k8s.io/cluster-api/exp/runtime/server"
 	"sigs.k8s.io/cluster-api/util/certs"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/capfoo/cluster-api-provider-foo/extensions"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
@@ -280,7 +280,7 @@ var _ = Describe("A malformed request", func() {
 
 var _ = Describe("The server", func() {
 	It("serves a renewed certificate, also of another authority, without a restart", func(ctx SpecContext) {
-		r, another := startReplica(ctx, extensions.ServerOptions{}), newAuthority()
+		r, another := startReplica(ctx, runtimeserver.Options{}), newAuthority()
 		name := func(by signer) (string, error) {
 			response, err := by.caller().http.Get(r.url)
 			if err != nil {
@@ -298,7 +298,7 @@ var _ = Describe("The server", func() {
 	})
 
 	It("accepts only callers with a certificate, if configured", func(ctx SpecContext) {
-		r := startReplica(ctx, extensions.ServerOptions{ClientCAName: "client-ca.crt"})
+		r := startReplica(ctx, runtimeserver.Options{ClientCAName: "client-ca.crt"})
 		hook := hooks.BeforeClusterCreate
 		body := []byte("{}")
 		_, status, err := newCaller(authority.client("capi-manager")).post(ctx, r, handlerPath(hook), body)
@@ -311,7 +311,7 @@ var _ = Describe("The server", func() {
 	})
 
 	It("accepts callers of another authority once it is configured, without a restart", func(ctx SpecContext) {
-		r, another := startReplica(ctx, extensions.ServerOptions{ClientCAName: "client-ca.crt"}), newAuthority()
+		r, another := startReplica(ctx, runtimeserver.Options{ClientCAName: "client-ca.crt"}), newAuthority()
 		before, after := newCaller(authority.client("capi-manager")), newCaller(another.client("capi-manager"))
 		sessions, ok := before.http.Transport.(*http.Transport)
 		Expect(ok).To(BeTrue())
@@ -332,7 +332,7 @@ var _ = Describe("The server", func() {
 
 var _ = Describe("Several replicas", Serial, func() {
 	It("continue the work of a replica that has stopped", func(ctx SpecContext) {
-		another := startReplica(ctx, extensions.ServerOptions{})
+		another := startReplica(ctx, runtimeserver.Options{})
 		namespace := newNamespace(ctx)
 		cluster := newCluster(ctx, namespace, "survives")
 		jobs.hold(cluster.Name, "waits for the test")

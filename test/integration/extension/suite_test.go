@@ -40,6 +40,7 @@ import (
 	runtimecatalog "sigs.k8s.io/cluster-api/api/runtime/catalog"
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
 	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
+	runtimeserver "sigs.k8s.io/cluster-api/exp/runtime/server"
 	"sigs.k8s.io/cluster-api/util/certs"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -86,7 +87,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	})
 	register(ctx, on)
 	for range 2 {
-		replicas = append(replicas, startReplica(ctx, extensions.ServerOptions{}))
+		replicas = append(replicas, startReplica(ctx, runtimeserver.Options{}))
 	}
 })
 
@@ -194,7 +195,7 @@ type replica struct {
 
 // startReplica runs an extension with the options, which need no port and no certificate. The
 // ExtensionConfig must have everything enabled.
-func startReplica(ctx context.Context, options extensions.ServerOptions) *replica {
+func startReplica(ctx context.Context, options runtimeserver.Options) *replica {
 	GinkgoHelper()
 	dir, err := os.MkdirTemp("", "extension-")
 	Expect(err).NotTo(HaveOccurred())
