@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -86,25 +87,16 @@ func look(ctx context.Context, from client.Client) (world, error) {
 	for _, volume := range volumes.Items {
 		found.volumes[volume.Name] = volume
 	}
-	namespaces := found.namespaces()
+	namespaces := sets.New[string]()
+	for i := range found.claims {
+		if found.deletes(&found.claims[i]) {
+			namespaces.Insert(found.claims[i].Namespace)
+		}
+	}
 	if len(namespaces) == 0 {
 		return found, nil
 	}
-	return found, found.lookForUsers(ctx, from, namespaces)
-}
-
-// namespaces returns the namespaces that have claims to delete.
-func (w *world) namespaces() []string {
-	seen := map[string]bool{}
-	var list []string
-	for i := range w.claims {
-		claim := &w.claims[i]
-		if w.fate(claim) == deleted && !seen[claim.Namespace] {
-			seen[claim.Namespace] = true
-			list = append(list, claim.Namespace)
-		}
-	}
-	return list
+	return found, found.lookForUsers(ctx, from, sets.List(namespaces))
 }
 
 func (w *world) lookForUsers(ctx context.Context, from client.Client, namespaces []string) error {
@@ -115,11 +107,11 @@ func (w *world) lookForUsers(ctx context.Context, from client.Client, namespaces
 		}
 		w.pods = append(w.pods, pods.Items...)
 	}
-	var sets appsv1.StatefulSetList
-	if err := from.List(ctx, &sets); err != nil {
+	var all appsv1.StatefulSetList
+	if err := from.List(ctx, &all); err != nil {
 		return fmt.Errorf("listing in the workload cluster: %w", err)
 	}
-	w.sets = sets.Items
+	w.sets = all.Items
 	for i := range w.sets {
 		w.add(appsv1.SchemeGroupVersion.WithKind("StatefulSet"), &w.sets[i])
 	}

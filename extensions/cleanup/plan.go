@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // plan is what to delete, what to wait for and what stays.
@@ -44,32 +45,11 @@ func (w waiting) String() string {
 	return fmt.Sprintf("%s (%s)", w.ref, w.because)
 }
 
-// fate is what happens to a claim.
-type fate int
-
-const (
-	// ignored is a claim whose volume is lost.
-	ignored fate = iota
-	// deleted is a claim that has a volume in the cloud, or may still get one.
-	deleted
-	// kept is a claim whose volume must outlive it.
-	kept
-)
-
-// fate returns what happens to a claim.
-func (w *world) fate(claim *corev1.PersistentVolumeClaim) fate {
-	if claim.Spec.VolumeName == "" {
-		return deleted
-	}
-	volume, ok := w.volumes[claim.Spec.VolumeName]
-	switch {
-	case !ok:
-		return ignored
-	case volume.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimDelete:
-		return deleted
-	default:
-		return kept
-	}
+// deletes reports whether a claim is to be deleted, because it has a volume in the cloud that goes with it,
+// or may still get one. A claim stays if its volume is lost, or must outlive it.
+func (w *world) deletes(claim *corev1.PersistentVolumeClaim) bool {
+	volume, exists := w.volumes[claim.Spec.VolumeName]
+	return claim.Spec.VolumeName == "" || exists && volume.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimDelete
 }
 
 // decide plans what to delete. The plan is empty if nothing is left to delete.
@@ -80,13 +60,13 @@ func decide(found *world) plan {
 	made.remove = slices.Concat(owners, pods)
 	for i := range found.claims {
 		claim := &found.claims[i]
-		if found.fate(claim) != deleted {
+		if !found.deletes(claim) {
 			continue
 		}
 		one := refTo(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"), claim)
 		made.remove = append(made.remove, one)
 		wait := waiting{ref: one}
-		if pods := users[keyOf(claim.Namespace, claim.Name)]; len(pods) > 0 {
+		if pods := users[client.ObjectKeyFromObject(claim)]; len(pods) > 0 {
 			wait.because = "in use by Pod " + pods[0].Name
 		}
 		made.waits = append(made.waits, wait)
@@ -133,14 +113,14 @@ func (p *plan) volumes(all map[string]corev1.PersistentVolume) {
 func (w *world) users() map[types.NamespacedName][]*corev1.Pod {
 	users := map[types.NamespacedName][]*corev1.Pod{}
 	for i := range w.claims {
-		if w.fate(&w.claims[i]) == deleted {
-			users[keyOf(w.claims[i].Namespace, w.claims[i].Name)] = nil
+		if w.deletes(&w.claims[i]) {
+			users[client.ObjectKeyFromObject(&w.claims[i])] = nil
 		}
 	}
 	for i := range w.pods {
 		pod := &w.pods[i]
 		for _, name := range claimsOf(pod) {
-			key := keyOf(pod.Namespace, name)
+			key := types.NamespacedName{Namespace: pod.Namespace, Name: name}
 			if pods, ok := users[key]; ok {
 				users[key] = append(pods, pod)
 			}
@@ -221,10 +201,6 @@ func makes(set *appsv1.StatefulSet, claim types.NamespacedName) bool {
 		_, err := strconv.ParseUint(ordinal, 10, 32)
 		return err == nil
 	})
-}
-
-func keyOf(namespace, name string) types.NamespacedName {
-	return types.NamespacedName{Namespace: namespace, Name: name}
 }
 
 func compare(a, b ref) int { return cmp.Compare(a.String(), b.String()) }

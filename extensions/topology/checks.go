@@ -159,8 +159,8 @@ func checkArguments(config bootstrapv1.KubeadmConfigSpec, path *field.Path) fiel
 }
 
 // checkNetwork requires separate networks for Pods and Services.
-func (t *topology) checkNetwork() findings {
-	cluster := t.values.Builtin.Cluster
+func checkNetwork(shared values) findings {
+	cluster := shared.Builtin.Cluster
 	if cluster == nil || cluster.Network == nil {
 		return nil
 	}

@@ -33,19 +33,19 @@ func (Validation) ValidateTopology(_ context.Context, request *runtimehooksv1.Va
 	common := topologymutation.ToMap(request.Variables)
 	shared, wrong := readValues(common)
 	wrong = wrong.at("spec.topology.variables")
-	checked := topology{instanceTypes: settings.InstanceTypes, values: shared}
+	wrong = append(wrong, checkNetwork(shared)...)
 	for _, item := range request.Items {
 		if item == nil {
 			wrong = append(wrong, "spec.topology: a template of the request is null")
 			continue
 		}
 		template, problems := readItem(item, common)
-		wrong = append(wrong, problems...)
 		if len(problems) == 0 {
-			checked.templates = append(checked.templates, template)
+			problems = template.check(settings.InstanceTypes).at(template.where())
 		}
+		wrong = append(wrong, problems...)
 	}
-	append(wrong, checked.findings()...).into(response)
+	wrong.into(response)
 }
 
 // readItem reads a template of a request. Its own variables override the common ones.
@@ -62,39 +62,23 @@ func readItem(item *runtimehooksv1.ValidateTopologyRequestItem, common map[strin
 	return newTemplate(item.HolderReference, object, variables)
 }
 
-// topology is what ValidateTopology checks.
-type topology struct {
-	values        values
-	instanceTypes []string
-	templates     []template
-}
-
-func (t *topology) findings() findings {
-	wrong := t.checkNetwork()
-	for i := range t.templates {
-		template := &t.templates[i]
-		own := t.checkInstanceType(template)
-		own = append(own, template.checkPool()...)
-		own = append(own, template.checkControlPlane()...)
-		own = append(own, template.checkBootstrap()...)
-		wrong = append(wrong, own.at(template.where())...)
-	}
-	return wrong
+func (t *template) check(instanceTypes []string) findings {
+	return slices.Concat(t.checkInstanceType(instanceTypes), t.checkPool(), t.checkControlPlane(), t.checkBootstrap())
 }
 
 // checkInstanceType looks at the templates instead of the variables, because variables may be
 // overridden.
-func (t *topology) checkInstanceType(one *template) findings {
-	if len(t.instanceTypes) == 0 || one.kind != machineKind && one.kind != poolKind {
+func (t *template) checkInstanceType(allowed []string) findings {
+	if len(allowed) == 0 || t.kind != machineKind && t.kind != poolKind {
 		return nil
 	}
 	path := []string{"spec", "template", "spec", "instanceType"}
-	if one.kind == poolKind {
+	if t.kind == poolKind {
 		path = []string{"spec", "template", "spec", "template", "instanceType"}
 	}
-	given, _, _ := unstructured.NestedString(one.object.Object, path...)
-	if given == "" || slices.Contains(t.instanceTypes, given) {
+	given, _, _ := unstructured.NestedString(t.object.Object, path...)
+	if given == "" || slices.Contains(allowed, given) {
 		return nil
 	}
-	return findings{fmt.Sprintf("the instance type is %q, but must be one of %s (setting instanceTypes)", given, strings.Join(t.instanceTypes, ", "))}
+	return findings{fmt.Sprintf("the instance type is %q, but must be one of %s (setting instanceTypes)", given, strings.Join(allowed, ", "))}
 }

@@ -24,12 +24,12 @@ func (s *Store) Prune(ctx context.Context, name snapshotjob.Name, keep int) erro
 	if err := name.Check(); err != nil {
 		return s.failed(Pruning, err)
 	}
-	snapshots, err := s.list(ctx, string(name.UID)+"/")
+	snapshots, sizes, err := s.list(ctx, string(name.UID)+"/")
 	if err != nil {
 		return s.failed(Pruning, err)
 	}
 	var problems []error
-	for _, old := range outdated(snapshots, name.Database(), keep) {
+	for _, old := range outdated(snapshots, sizes, name.Database(), keep) {
 		problems = append(problems, s.remove(ctx, old))
 	}
 	if err := errors.Join(problems...); err != nil {
@@ -38,38 +38,22 @@ func (s *Store) Prune(ctx context.Context, name snapshotjob.Name, keep int) erro
 	return nil
 }
 
-// state is what lies beside a record.
-type state string
-
-const (
-	// whole is a snapshot of the size in the record.
-	whole state = "Whole"
-	// gone means that there is no snapshot, because its deletion was interrupted.
-	gone state = "Gone"
-	// foreign is any other file.
-	foreign state = "Foreign"
-)
-
-// listed is a record and the state of the file beside it.
-type listed struct {
-	snapshotjob.Snapshot
-	state state
-}
-
-// outdated returns the snapshots to delete: records without a snapshot, and all whole snapshots
-// except the current one and the newest ones, of which keep remain in total. It skips files that
-// somebody put in the place of a snapshot.
-func outdated(snapshots []listed, current string, keep int) []snapshotjob.Snapshot {
+// outdated returns the snapshots to delete, given the sizes of all files: records without a snapshot,
+// because its deletion was interrupted, and all snapshots except the current one and the newest ones, of
+// which keep remain in total. It skips files that somebody put in the place of a snapshot.
+func outdated(snapshots []snapshotjob.Snapshot, sizes map[string]int64, current string, keep int) []snapshotjob.Snapshot {
 	var old, rest []snapshotjob.Snapshot
 	kept := 0
 	for _, one := range snapshots {
+		size, exists := sizes[one.Key]
 		switch {
-		case one.state == gone:
-			rest = append(rest, one.Snapshot)
-		case one.state == whole && one.Key == current:
+		case !exists:
+			rest = append(rest, one)
+		case size != one.Size:
+		case one.Key == current:
 			kept++
-		case one.state == whole:
-			old = append(old, one.Snapshot)
+		default:
+			old = append(old, one)
 		}
 	}
 	slices.SortFunc(old, func(a, b snapshotjob.Snapshot) int {
@@ -79,9 +63,9 @@ func outdated(snapshots []listed, current string, keep int) []snapshotjob.Snapsh
 	return append(rest, old[kept:]...)
 }
 
-// list returns the records under a prefix.
-func (s *Store) list(ctx context.Context, prefix string) ([]listed, error) {
-	sizes := map[string]int64{}
+// list returns the records under a prefix, and the sizes of all files there.
+func (s *Store) list(ctx context.Context, prefix string) (found []snapshotjob.Snapshot, sizes map[string]int64, err error) {
+	sizes = map[string]int64{}
 	objects := s.bucket.List(&blob.ListOptions{Prefix: prefix})
 	for {
 		object, err := objects.Next(ctx)
@@ -89,35 +73,23 @@ func (s *Store) list(ctx context.Context, prefix string) ([]listed, error) {
 			break
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		sizes[object.Key] = object.Size
 	}
-	var found []listed
 	for _, key := range slices.Sorted(maps.Keys(sizes)) {
 		if !strings.HasSuffix(key, snapshotjob.RecordSuffix) || sizes[key] > maxRecord {
 			continue
 		}
 		snapshot, ok, err := s.readRecord(ctx, key)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if ok {
-			found = append(found, listed{Snapshot: snapshot, state: compareSize(sizes, snapshot)})
+			found = append(found, snapshot)
 		}
 	}
-	return found, nil
-}
-
-func compareSize(sizes map[string]int64, snapshot snapshotjob.Snapshot) state {
-	size, ok := sizes[snapshot.Key]
-	switch {
-	case !ok:
-		return gone
-	case size != snapshot.Size:
-		return foreign
-	}
-	return whole
+	return found, sizes, nil
 }
 
 // remove deletes a snapshot before its record, so that a later Prune finds the rest of an

@@ -8,7 +8,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
-	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -42,14 +41,18 @@ func Open(ctx context.Context, text string) (*Store, error) {
 	if err != nil {
 		return nil, &Error{Stage: Storing, Err: err}
 	}
+	parameters := parsed.Query()
 	if parsed.Scheme == snapshotjob.FolderScheme {
-		parsed = withFolderOptions(parsed)
+		// Each file is written beside its final place, where a rename is atomic, and has no attribute file.
+		parameters.Set("create_dir", "true")
+		parameters.Set("no_tmp_dir", "true")
+		parameters.Set("metadata", string(fileblob.MetadataDontWrite))
+		parameters.Set("dir_file_mode", strconv.FormatUint(uint64(folderMode), 10))
 	}
-	if prefix := parsed.Query().Get("prefix"); prefix != "" {
-		parameters := parsed.Query()
+	if prefix := parameters.Get("prefix"); prefix != "" {
 		parameters.Set("prefix", strings.TrimSuffix(prefix, "/")+"/")
-		parsed.RawQuery = parameters.Encode()
 	}
+	parsed.RawQuery = parameters.Encode()
 	location := snapshotjob.Location(text)
 	bucket, err := blob.OpenBucket(ctx, parsed.String())
 	if err != nil {
@@ -60,19 +63,6 @@ func Open(ctx context.Context, text string) (*Store, error) {
 
 func newStore(bucket *blob.Bucket, location string) *Store {
 	return &Store{bucket: bucket, location: location, now: time.Now}
-}
-
-// withFolderOptions makes the driver write each file beside its final place, where a rename is
-// atomic, and write no attribute files.
-func withFolderOptions(parsed *url.URL) *url.URL {
-	changed := *parsed
-	parameters := parsed.Query()
-	parameters.Set("create_dir", "true")
-	parameters.Set("no_tmp_dir", "true")
-	parameters.Set("metadata", string(fileblob.MetadataDontWrite))
-	parameters.Set("dir_file_mode", strconv.FormatUint(uint64(folderMode), 10))
-	changed.RawQuery = parameters.Encode()
-	return &changed
 }
 
 // Close ends the connection to the bucket.
