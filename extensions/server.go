@@ -29,10 +29,9 @@ const timeoutSeconds = 10
 // NewServer returns Cluster API's server of runtime hooks without handlers. Use it as the webhook
 // server of the manager, which reloads its certificate when that changes.
 //
-// Request bodies are at most 20 MiB. After the CA of callers is replaced, a caller may keep using
-// connections that are already open.
-//
-// The server has its own catalog. If ClientCAName is set, the file is read again for each connection.
+// If ClientCAName is empty, anybody may call. Otherwise the file is read again for each connection. After the
+// CA of callers is replaced, a caller may keep using connections that are already open. Request bodies are at
+// most 20 MiB. The catalog in the options is replaced.
 func NewServer(options runtimeserver.Options) (*runtimeserver.Server, error) {
 	options.Catalog = runtimecatalog.New()
 	if err := runtimehooksv1.AddToCatalog(options.Catalog); err != nil {

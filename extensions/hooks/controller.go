@@ -86,7 +86,8 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 	err = ctrl.NewControllerManagedBy(mgr).
 		Named("hook-jobs").
 		For(&extensionv1.HookJob{}, builder.WithPredicates(jobChanged())).
-		// Versions in the Cluster's status do not count: a job that they end holds nothing, or is looked at again soon anyway.
+		// Changes of a Cluster's status are left out: a job that they end blocks nothing, or is looked at again
+		// soon anyway.
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(worker.ofCluster),
 			builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}))).
 		Watches(&runtimev1.ExtensionConfig{}, handler.EnqueueRequestsFromMapFunc(worker.ofConfig),
@@ -264,7 +265,7 @@ func beginning(spec extensionv1.HookJobSpec, cluster *clusterv1.Cluster) time.Ti
 }
 
 // endedTasks returns the tasks of the current attempt whose outcome was final. For BeforeClusterDelete, it also
-// returns those of earlier attempts, because a second snapshot would lack what was deleted in the meantime.
+// returns those of earlier attempts: a second snapshot would not have what has been deleted since.
 func endedTasks(known *extensionv1.HookJob) []extensionv1.HookJobTask {
 	if known.Status.Attempt != known.Spec.Attempt && known.Spec.Hook != BeforeClusterDelete {
 		return nil

@@ -12,8 +12,9 @@
 //
 // A job is a HookJob in the namespace of its Cluster, one for each Cluster, ExtensionConfig, hook and
 // versions, owned by the Cluster. If the hook is called again long after the job was completed, or with
-// settings that ask for more than it has done, the job gets a new attempt. Permission to call a hook does not include permission to choose how its
-// job is done: a job names an ExtensionConfig and is done with its settings.
+// settings that ask for more than it has done, the job gets a new attempt. Permission to call a hook does
+// not include permission to choose how its job is done: a job names an ExtensionConfig and is done with
+// its settings.
 //
 // Before a deletion, the jobs of several ExtensionConfigs wait for each other: no clean-up begins before
 // all snapshots and backups have ended.
