@@ -4,7 +4,6 @@
 package topology
 
 import (
-	"encoding/json"
 	"fmt"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -69,12 +68,11 @@ func newTemplate(holder runtimehooksv1.HolderReference, object *unstructured.Uns
 // kind.
 func decode(raw []byte) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{}
-	if err := json.Unmarshal(raw, &object.Object); err != nil {
+	if err := object.UnmarshalJSON(raw); err != nil { // it needs a kind
 		return nil
 	}
-	apiVersion, _, _ := unstructured.NestedString(object.Object, "apiVersion")
-	version, err := schema.ParseGroupVersion(apiVersion)
-	if err != nil || version.Version == "" || object.GetKind() == "" {
+	version, err := schema.ParseGroupVersion(object.GetAPIVersion())
+	if err != nil || version.Version == "" {
 		return nil
 	}
 	return object
