@@ -127,15 +127,7 @@ func (t *template) setList(texts []string, path ...string) error {
 	if len(texts) == 0 {
 		return nil
 	}
-	return t.set(list(texts), path...)
-}
-
-func list(texts []string) []any {
-	made := make([]any, 0, len(texts))
-	for _, text := range texts {
-		made = append(made, text)
-	}
-	return made
+	return unstructured.SetNestedStringSlice(t.object.Object, texts, append([]string{"spec", "template", "spec"}, path...)...)
 }
 
 // setArguments replaces all arguments at a path, unless the list is empty. In v1beta2 arguments are
@@ -291,9 +283,8 @@ func (t *template) changeControlPlane() error {
 	}
 	// External etcd replaces the members on the machines and their configuration.
 	unstructured.RemoveNestedField(t.object.Object, "spec", "template", "spec", config, components, "etcd", "local")
-	return t.set(map[string]any{
-		"endpoints": list(t.ExternalEtcdEndpoints), "caFile": etcdCAFile, "certFile": etcdCertFile, "keyFile": etcdKeyFile,
-	}, config, components, "etcd", "external")
+	external := bootstrapv1.ExternalEtcd{Endpoints: t.ExternalEtcdEndpoints, CAFile: etcdCAFile, CertFile: etcdCertFile, KeyFile: etcdKeyFile}
+	return t.setFields(&external, config, components, "etcd", "external")
 }
 
 // changeReplacement changes how machines of the control plane are replaced.
