@@ -17,7 +17,6 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions/cleanup"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/snapshot"
-	"github.com/capfoo/cluster-api-provider-foo/extensions/topology"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/upgradeplan"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
@@ -47,16 +46,8 @@ type Options struct {
 // created, and the controller that does their jobs.
 func SetupWithManager(mgr ctrl.Manager, options Options) error {
 	tasks := tasks(options)
-	variables, err := topology.NewVariables()
-	if err != nil {
-		return fmt.Errorf("runtime extension: %w", err)
-	}
-	err = Register(mgr, Handlers{
-		Lifecycle: hooks.New(mgr.GetCache(), mgr.GetClient(), tasks),
-		Variables: variables,
-		Planner:   upgradeplan.New(options.Versions),
-	})
-	if err != nil {
+	lifecycle := hooks.New(mgr.GetCache(), mgr.GetClient(), tasks)
+	if err := Register(mgr, lifecycle, upgradeplan.Planner{Source: options.Versions}); err != nil {
 		return fmt.Errorf("runtime extension: %w", err)
 	}
 	if err := addons.SetupWithManager(mgr, clustersOf(options)); err != nil {

@@ -14,10 +14,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
 	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
+	runtimeserver "sigs.k8s.io/cluster-api/exp/runtime/server"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/extension/v1alpha1"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/upgradeplan"
 )
 
 // waiting is a task whose jobs always wait.
@@ -27,7 +29,7 @@ func (waiting) Setting() string { return "smokeChecks" }
 
 func (waiting) Run(context.Context, hooks.Job) (hooks.Outcome, error) { return hooks.Outcome{}, nil }
 
-func handlers(g Gomega) Handlers {
+func served(g Gomega) []runtimeserver.ExtensionHandler {
 	tasks := hooks.Tasks{}
 	for _, hook := range hooks.Names() {
 		tasks[hook] = []hooks.Task{waiting{}}
@@ -39,7 +41,7 @@ func handlers(g Gomega) Handlers {
 		ObjectMeta: metav1.ObjectMeta{Name: "foo"}, Spec: runtimev1.ExtensionConfigSpec{Settings: map[string]string{"smokeChecks": "Enabled"}},
 	}
 	management := fake.NewClientBuilder().WithScheme(scheme).WithObjects(config).Build()
-	return Handlers{Lifecycle: hooks.New(management, management, tasks)}
+	return handlers(hooks.New(management, management, tasks), upgradeplan.Planner{})
 }
 
 // FuzzHandlers sends any JSON to each handler. No handler panics, each reports its status, and a
@@ -54,7 +56,7 @@ func FuzzHandlers(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		g := NewWithT(t)
-		for _, handler := range handlers(g).list() {
+		for _, handler := range served(g) {
 			call := reflect.ValueOf(handler.HandlerFunc)
 			request := reflect.New(call.Type().In(1).Elem())
 			if err := json.Unmarshal(body, request.Interface()); err != nil {

@@ -47,27 +47,15 @@ func NewServer(options runtimeserver.Options) (*runtimeserver.Server, error) {
 	return server, nil
 }
 
-// Handlers are all handlers of the server.
-type Handlers struct {
-	// Lifecycle hooks.
-	Lifecycle hooks.Hooks
-	// Patches, Validation and Variables serve the ClusterClass foo-extension.
-	Patches    topology.Patches
-	Validation topology.Validation
-	Variables  topology.Variables
-	// Planner plans upgrades.
-	Planner upgradeplan.Planner
-}
-
-// Register adds the handlers to the manager's webhook server, which NewServer must have created. The
+// Register adds all handlers to the manager's webhook server, which NewServer must have created. The
 // manager starts that server. Every handler's failure policy is Fail, so that none can be left out
 // unnoticed.
-func Register(mgr ctrl.Manager, handlers Handlers) error {
+func Register(mgr ctrl.Manager, lifecycle hooks.Hooks, planner upgradeplan.Planner) error {
 	server, ok := mgr.GetWebhookServer().(*runtimeserver.Server)
 	if !ok {
 		return fmt.Errorf("the manager's webhook server is a %T, which serves no runtime hooks", mgr.GetWebhookServer())
 	}
-	for _, handler := range handlers.list() {
+	for _, handler := range handlers(lifecycle, planner) {
 		handler.TimeoutSeconds = ptr.To[int32](timeoutSeconds)
 		handler.FailurePolicy = ptr.To(runtimehooksv1.FailurePolicyFail)
 		if err := server.AddExtensionHandler(handler); err != nil {
@@ -77,12 +65,14 @@ func Register(mgr ctrl.Manager, handlers Handlers) error {
 	return nil
 }
 
-func (h Handlers) list() []runtimeserver.ExtensionHandler {
-	return append(h.Lifecycle.Handlers(),
-		runtimeserver.ExtensionHandler{Hook: runtimehooksv1.GeneratePatches, Name: "generate-patches", HandlerFunc: h.Patches.GeneratePatches},
-		runtimeserver.ExtensionHandler{Hook: runtimehooksv1.ValidateTopology, Name: "validate-topology", HandlerFunc: h.Validation.ValidateTopology},
-		runtimeserver.ExtensionHandler{Hook: runtimehooksv1.DiscoverVariables, Name: "discover-variables", HandlerFunc: h.Variables.DiscoverVariables},
-		runtimeserver.ExtensionHandler{Hook: runtimehooksv1.GenerateUpgradePlan, Name: "generate-upgrade-plan", HandlerFunc: h.Planner.GenerateUpgradePlan},
+// handlers returns those of the lifecycle hooks, those of the ClusterClass foo-extension, and the one
+// that plans upgrades.
+func handlers(lifecycle hooks.Hooks, planner upgradeplan.Planner) []runtimeserver.ExtensionHandler {
+	return append(lifecycle.Handlers(),
+		runtimeserver.ExtensionHandler{Hook: runtimehooksv1.GeneratePatches, Name: "generate-patches", HandlerFunc: topology.GeneratePatches},
+		runtimeserver.ExtensionHandler{Hook: runtimehooksv1.ValidateTopology, Name: "validate-topology", HandlerFunc: topology.ValidateTopology},
+		runtimeserver.ExtensionHandler{Hook: runtimehooksv1.DiscoverVariables, Name: "discover-variables", HandlerFunc: topology.DiscoverVariables},
+		runtimeserver.ExtensionHandler{Hook: runtimehooksv1.GenerateUpgradePlan, Name: "generate-upgrade-plan", HandlerFunc: planner.GenerateUpgradePlan},
 	)
 }
 

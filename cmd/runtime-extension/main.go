@@ -61,7 +61,7 @@ func setup(_ context.Context, mgr ctrl.Manager, opts *manager.Options) error {
 		Live: live, Clusters: clusters, SnapshotImage: opts.SnapshotImage, Controller: controller.Options{MaxConcurrentReconciles: opts.Concurrency(manager.HookJob)},
 	}
 	checked := quota.Options{Client: live, Namespace: opts.Namespace, Patches: map[string]quota.Patch{
-		"generate-patches.foo": topology.Patches{}.GeneratePatches,
+		"generate-patches.foo": topology.GeneratePatches,
 	}}
 	if opts.CloudEndpoint != "" {
 		if checked.Clouds, err = newClouds(live, opts); err != nil {

@@ -181,7 +181,7 @@ var _ = Describe("A new Cluster", func() {
 			}
 		})
 		task := quota.New(quota.Options{
-			Client: program, Clouds: clouds{"": limited(9)}.resolver(), Patches: map[string]quota.Patch{"generate-patches.foo": topology.Patches{}.GeneratePatches},
+			Client: program, Clouds: clouds{"": limited(9)}.resolver(), Patches: map[string]quota.Patch{"generate-patches.foo": topology.GeneratePatches},
 		})
 		Expect(run(ctx, task, newCluster(ctx, namespace, "c", 1, 1, 1, variables)).Report).
 			To(Equal("wanted: instances 3, CPUs 12, memory 40Gi, load balancers 1\nreserved for other Clusters: nothing\n"), "one large and two small")

@@ -183,20 +183,18 @@ func (e extension) CallExtension(ctx context.Context, _ runtimecatalog.Hook, _ c
 	request runtimehooksv1.RequestObject, response runtimehooksv1.ResponseObject, _ ...runtimeclient.CallExtensionOption) error {
 	request = request.DeepCopyObject().(runtimehooksv1.RequestObject)
 	request.SetSettings(e.settings)
-	variables, err := topology.NewVariables()
+	sent, err := json.Marshal(request)
 	if err != nil {
 		return err
 	}
-	if e.calls[name], err = json.Marshal(request); err != nil {
-		return err
-	}
+	e.calls[name] = sent
 	switch name {
 	case "generate-patches.foo":
-		err = overTheWire(ctx, request, response, topology.Patches{}.GeneratePatches)
+		err = overTheWire(ctx, request, response, topology.GeneratePatches)
 	case "validate-topology.foo":
-		err = overTheWire(ctx, request, response, topology.Validation{}.ValidateTopology)
+		err = overTheWire(ctx, request, response, topology.ValidateTopology)
 	case "discover-variables.foo":
-		err = overTheWire(ctx, request, response, variables.DiscoverVariables)
+		err = overTheWire(ctx, request, response, topology.DiscoverVariables)
 	default:
 		err = fmt.Errorf("there is no handler %s", name)
 	}

@@ -31,13 +31,10 @@ const (
 	etcdKeyFile  = "/etc/kubernetes/pki/apiserver-etcd-client.key"
 )
 
-// Patches answers the hook GeneratePatches.
-type Patches struct{}
-
-// GeneratePatches returns a JSON merge patch for each template that differs from what the variables
-// specify, in the order of the UIDs. No variables, or one that violates its schema, are a Failure. The
-// hook reads no settings.
-func (Patches) GeneratePatches(ctx context.Context, request *runtimehooksv1.GeneratePatchesRequest, response *runtimehooksv1.GeneratePatchesResponse) {
+// GeneratePatches answers the hook of that name with a JSON merge patch for each template that differs
+// from what the variables specify, in the order of the UIDs. No variables, or one that violates its
+// schema, are a Failure. The hook reads no settings.
+func GeneratePatches(ctx context.Context, request *runtimehooksv1.GeneratePatchesRequest, response *runtimehooksv1.GeneratePatchesResponse) {
 	common := topologymutation.ToMap(request.Variables)
 	values, wrong := readValues(common)
 	wrong = append(wrong, undiscovered(common)...).at("spec.topology.variables")

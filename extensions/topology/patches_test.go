@@ -48,7 +48,7 @@ func recorded[T any](t testing.TB, handler string, pools int) *T {
 func patchesOf(t testing.TB, request *runtimehooksv1.GeneratePatchesRequest) *runtimehooksv1.GeneratePatchesResponse {
 	t.Helper()
 	response := &runtimehooksv1.GeneratePatchesResponse{}
-	topology.Patches{}.GeneratePatches(t.Context(), request, response)
+	topology.GeneratePatches(t.Context(), request, response)
 	return response
 }
 

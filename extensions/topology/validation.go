@@ -17,14 +17,11 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
-// Validation answers the hook ValidateTopology.
-type Validation struct{}
-
-// ValidateTopology refuses what the schemas of the variables cannot express: what Foo's webhooks
-// would refuse in the objects created from the templates, and what would fail later on a machine.
-// One message holds all findings. Each finding says where it is, what was given, and what is
-// allowed.
-func (Validation) ValidateTopology(_ context.Context, request *runtimehooksv1.ValidateTopologyRequest, response *runtimehooksv1.ValidateTopologyResponse) {
+// ValidateTopology answers the hook of that name. It refuses what the schemas of the variables cannot
+// express: what Foo's webhooks would refuse in the objects created from the templates, and what would
+// fail later on a machine. One message holds all findings. Each finding says where it is, what was
+// given, and what is allowed.
+func ValidateTopology(_ context.Context, request *runtimehooksv1.ValidateTopologyRequest, response *runtimehooksv1.ValidateTopologyResponse) {
 	settings, err := hooks.ParseSettings(request.Settings)
 	if err != nil {
 		findings{err.Error()}.into(response)

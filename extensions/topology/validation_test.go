@@ -139,7 +139,7 @@ func TestTopologiesAreChecked(t *testing.T) {
 func checked(t testing.TB, request *runtimehooksv1.ValidateTopologyRequest) *runtimehooksv1.ValidateTopologyResponse {
 	t.Helper()
 	response := &runtimehooksv1.ValidateTopologyResponse{}
-	topology.Validation{}.ValidateTopology(t.Context(), request, response)
+	topology.ValidateTopology(t.Context(), request, response)
 	return response
 }
 

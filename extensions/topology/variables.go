@@ -11,6 +11,7 @@ import (
 	"iter"
 	"reflect"
 	"strings"
+	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
@@ -23,32 +24,25 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/templates"
 )
 
-// Variables answers the hook DiscoverVariables.
-type Variables struct {
-	list []clusterv1.ClusterClassVariable
-}
-
-// NewVariables reads the variables of the ClusterClass foo. An error means that the binary was
+// readClass returns the ClusterClass foo, which nobody may change. An error means that the binary was
 // built from a broken class.
-func NewVariables() (Variables, error) {
-	class, err := readClass()
-	return Variables{list: class.Spec.Variables}, err
-}
-
-func readClass() (clusterv1.ClusterClass, error) {
-	var class clusterv1.ClusterClass
-	if err := yaml.Unmarshal(templates.ClusterClass, &class); err != nil {
-		return class, fmt.Errorf("reading the ClusterClass foo: %w", err)
+var readClass = sync.OnceValues(func() (*clusterv1.ClusterClass, error) {
+	class := &clusterv1.ClusterClass{}
+	if err := yaml.Unmarshal(templates.ClusterClass, class); err != nil {
+		return nil, fmt.Errorf("reading the ClusterClass foo: %w", err)
 	}
 	return class, nil
-}
+})
 
-// DiscoverVariables lists the variables and their schemas in the order of the ClusterClass foo. It
-// reads no settings.
-func (v Variables) DiscoverVariables(_ context.Context, _ *runtimehooksv1.DiscoverVariablesRequest, response *runtimehooksv1.DiscoverVariablesResponse) {
-	for _, variable := range v.list {
-		response.Variables = append(response.Variables, *variable.DeepCopy())
+// DiscoverVariables answers the hook of that name with the variables and their schemas, in the order
+// of the ClusterClass foo. It reads no settings.
+func DiscoverVariables(_ context.Context, _ *runtimehooksv1.DiscoverVariablesRequest, response *runtimehooksv1.DiscoverVariablesResponse) {
+	class, err := readClass()
+	if err != nil {
+		findings{err.Error()}.into(response)
+		return
 	}
+	response.Variables = class.DeepCopy().Spec.Variables
 	response.SetStatus(runtimehooksv1.ResponseStatusSuccess)
 }
 

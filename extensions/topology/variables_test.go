@@ -16,10 +16,8 @@ import (
 
 func discovered(t testing.TB, request *runtimehooksv1.DiscoverVariablesRequest) *runtimehooksv1.DiscoverVariablesResponse {
 	t.Helper()
-	variables, err := topology.NewVariables()
-	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	response := &runtimehooksv1.DiscoverVariablesResponse{}
-	variables.DiscoverVariables(t.Context(), request, response)
+	topology.DiscoverVariables(t.Context(), request, response)
 	return response
 }
 
@@ -82,11 +80,9 @@ func TestVariablesDoNotDependOnSettings(t *testing.T) {
 
 func TestAResponseIsNotShared(t *testing.T) {
 	g := NewWithT(t)
-	variables, err := topology.NewVariables()
-	g.Expect(err).NotTo(HaveOccurred())
 	var first, second runtimehooksv1.DiscoverVariablesResponse
-	variables.DiscoverVariables(t.Context(), nil, &first)
+	topology.DiscoverVariables(t.Context(), nil, &first)
 	first.Variables[0].Schema.OpenAPIV3Schema.Default.Raw[0] = '!'
-	variables.DiscoverVariables(t.Context(), nil, &second)
+	topology.DiscoverVariables(t.Context(), nil, &second)
 	g.Expect(jsonOf(second)).NotTo(ContainSubstring("!"))
 }

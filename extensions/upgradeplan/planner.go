@@ -21,17 +21,14 @@ type Source func(ctx context.Context, cluster client.ObjectKey) ([]string, error
 
 // Planner answers the hook GenerateUpgradePlan.
 type Planner struct {
-	source Source
+	// Source is asked if no setting names versions. It may be nil.
+	Source Source
 }
 
 var errUnknown = errors.New("the available Kubernetes versions are unknown: list them in the setting kubernetesVersions of the ExtensionConfig")
 
 // patience is how long a source may take. Cluster API waits longer, and keeps plans for 10 minutes.
 const patience = 5 * time.Second
-
-// New returns a planner. The planner asks the source, which may be nil, if no setting names
-// versions.
-func New(source Source) Planner { return Planner{source: source} }
 
 // GenerateUpgradePlan plans the steps of the control plane, and leaves the steps of the workers to
 // Cluster API. If required versions are not available, the response is a Failure that names them.
@@ -66,12 +63,12 @@ func (p Planner) versions(ctx context.Context, request *runtimehooksv1.GenerateU
 	if err != nil || len(settings.KubernetesVersions) > 0 {
 		return settings.KubernetesVersions, err
 	}
-	if p.source == nil {
+	if p.Source == nil {
 		return nil, errUnknown
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	there, err := p.source(ctx, client.ObjectKeyFromObject(&request.Cluster))
+	there, err := p.Source(ctx, client.ObjectKeyFromObject(&request.Cluster))
 	if err != nil {
 		return nil, fmt.Errorf("the available Kubernetes versions are unknown: %w", err)
 	}

@@ -41,7 +41,7 @@ func asking(from, workers, to string) *runtimehooksv1.GenerateUpgradePlanRequest
 func planned(t testing.TB, source upgradeplan.Source, request *runtimehooksv1.GenerateUpgradePlanRequest) *runtimehooksv1.GenerateUpgradePlanResponse {
 	t.Helper()
 	response := &runtimehooksv1.GenerateUpgradePlanResponse{}
-	upgradeplan.New(source).GenerateUpgradePlan(t.Context(), request, response)
+	upgradeplan.Planner{Source: source}.GenerateUpgradePlan(t.Context(), request, response)
 	return response
 }
 
@@ -220,8 +220,8 @@ func TestEveryPlanIsTaken(t *testing.T) {
 		from, to := release.Draw(t, "from"), rapid.OneOf(rapid.SampledFrom(there), release).Draw(t, "to")
 		workers := rapid.OneOf(rapid.Just(""), rapid.Just(from), release).Draw(t, "workers")
 		response, again := &runtimehooksv1.GenerateUpgradePlanResponse{}, &runtimehooksv1.GenerateUpgradePlanResponse{}
-		upgradeplan.New(offering(there...)).GenerateUpgradePlan(t.Context(), asking(from, workers, to), response)
-		upgradeplan.New(offering(rapid.Permutation(there).Draw(t, "shuffled")...)).GenerateUpgradePlan(t.Context(), asking(from, workers, to), again)
+		upgradeplan.Planner{Source: offering(there...)}.GenerateUpgradePlan(t.Context(), asking(from, workers, to), response)
+		upgradeplan.Planner{Source: offering(rapid.Permutation(there).Draw(t, "shuffled")...)}.GenerateUpgradePlan(t.Context(), asking(from, workers, to), again)
 		g := NewWithT(t)
 		g.Expect(again).To(Equal(response), "the order of the versions says nothing")
 		if response.Status == runtimehooksv1.ResponseStatusFailure {

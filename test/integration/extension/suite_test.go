@@ -53,6 +53,7 @@ import (
 	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/extension/v1alpha1"
 	"github.com/capfoo/cluster-api-provider-foo/extensions"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/upgradeplan"
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 
@@ -223,7 +224,7 @@ func startReplica(ctx context.Context, options runtimeserver.Options) *replica {
 	for _, hook := range hooks.Names() {
 		tasks[hook] = []hooks.Task{jobs}
 	}
-	Expect(extensions.Register(mgr, extensions.Handlers{Lifecycle: hooks.New(mgr.GetCache(), mgr.GetClient(), tasks)})).To(Succeed())
+	Expect(extensions.Register(mgr, hooks.New(mgr.GetCache(), mgr.GetClient(), tasks), upgradeplan.Planner{})).To(Succeed())
 	life, cancel := context.WithCancel(context.Background())
 	Expect(hooks.SetupWithManager(mgr, hooks.Options{
 		Tasks: tasks, Gone: jobs.forget, Controller: controller.Options{MaxConcurrentReconciles: 10},
