@@ -19,7 +19,6 @@ import (
 
 	"github.com/capfoo/cluster-api-provider-foo/extensions"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/quota"
-	"github.com/capfoo/cluster-api-provider-foo/extensions/topology"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
 	"github.com/capfoo/cluster-api-provider-foo/internal/clouds"
@@ -60,9 +59,7 @@ func setup(_ context.Context, mgr ctrl.Manager, opts *manager.Options) error {
 	setup := extensions.Options{
 		Live: live, Clusters: clusters, SnapshotImage: opts.SnapshotImage, Controller: controller.Options{MaxConcurrentReconciles: opts.Concurrency(manager.HookJob)},
 	}
-	checked := quota.Options{Client: live, Namespace: opts.Namespace, Patches: map[string]quota.Patch{
-		"generate-patches.foo": topology.GeneratePatches,
-	}}
+	checked := quota.Options{Client: live, Namespace: opts.Namespace}
 	if opts.CloudEndpoint != "" {
 		if checked.Clouds, err = newClouds(live, opts); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
@@ -21,26 +22,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta2"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/topology"
 )
 
-// Patch answers the hook GeneratePatches.
-type Patch func(context.Context, *runtimehooksv1.GeneratePatchesRequest, *runtimehooksv1.GeneratePatchesResponse)
+// ownPatches is what ClusterClasses call the external patches that this process computes itself.
+const ownPatches = "generate-patches.foo"
 
 // classes reads ClusterClasses and their templates, each only once.
 type classes struct {
-	client client.Reader
-	// patches are the external patches that this process can compute, by the names that
-	// ClusterClasses give them.
-	patches   map[string]Patch
+	client    client.Reader
 	known     map[client.ObjectKey]*clusterv1.ClusterClass
 	templates map[string]*unstructured.Unstructured
 }
 
-func newClasses(reader client.Reader, patches map[string]Patch) *classes {
-	return &classes{
-		client: reader, patches: patches,
-		known: map[client.ObjectKey]*clusterv1.ClusterClass{}, templates: map[string]*unstructured.Unstructured{},
-	}
+func newClasses(reader client.Reader) *classes {
+	return &classes{client: reader, known: map[client.ObjectKey]*clusterv1.ClusterClass{}, templates: map[string]*unstructured.Unstructured{}}
 }
 
 func (c *classes) class(ctx context.Context, key client.ObjectKey) (*clusterv1.ClusterClass, error) {
@@ -79,14 +75,11 @@ func infrastructureKind(class *clusterv1.ClusterClass) schema.GroupKind {
 }
 
 // uncertain reports whether a class has patches that cannot be computed here.
-func (c *classes) uncertain(class *clusterv1.ClusterClass) bool {
-	for _, patch := range class.Spec.Patches {
+func uncertain(class *clusterv1.ClusterClass) bool {
+	return slices.ContainsFunc(class.Spec.Patches, func(patch clusterv1.ClusterClassPatch) bool {
 		// A patch that only validates changes nothing.
-		if patch.External != nil && patch.External.GeneratePatchesExtension != "" && c.patches[patch.External.GeneratePatchesExtension] == nil {
-			return true
-		}
-	}
-	return false
+		return patch.External != nil && patch.External.GeneratePatchesExtension != "" && patch.External.GeneratePatchesExtension != ownPatches
+	})
 }
 
 // use is a template in a topology, and how many objects are created from it.
@@ -183,7 +176,7 @@ func (c *classes) patched(ctx context.Context, class *clusterv1.ClusterClass, cl
 		patch := &class.Spec.Patches[i]
 		request, err := use.request(cluster, variableNames(class, patch), template)
 		if err == nil {
-			err = c.apply(ctx, cluster, patch, request, template)
+			err = apply(ctx, cluster, patch, request, template)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("patch %s of the ClusterClass for %s %s: %w", patch.Name, use.template.Kind, use.template.Name, err)
@@ -214,9 +207,9 @@ func (u use) request(cluster *clusterv1.Cluster, names map[string]bool, template
 }
 
 // apply applies one patch of a class to a template.
-func (c *classes) apply(ctx context.Context, cluster *clusterv1.Cluster, patch *clusterv1.ClusterClassPatch,
+func apply(ctx context.Context, cluster *clusterv1.Cluster, patch *clusterv1.ClusterClassPatch,
 	request *runtimehooksv1.GeneratePatchesRequest, template *unstructured.Unstructured) error {
-	response, err := c.generate(ctx, cluster, patch, request)
+	response, err := generate(ctx, cluster, patch, request)
 	if err != nil {
 		return err
 	}
@@ -247,13 +240,13 @@ func variableNames(class *clusterv1.ClusterClass, patch *clusterv1.ClusterClassP
 }
 
 // generate computes a patch. What cannot be computed here changes nothing.
-func (c *classes) generate(ctx context.Context, cluster *clusterv1.Cluster, patch *clusterv1.ClusterClassPatch, request *runtimehooksv1.GeneratePatchesRequest) (*runtimehooksv1.GeneratePatchesResponse, error) {
+func generate(ctx context.Context, cluster *clusterv1.Cluster, patch *clusterv1.ClusterClassPatch, request *runtimehooksv1.GeneratePatchesRequest) (*runtimehooksv1.GeneratePatchesResponse, error) {
 	if patch.External == nil {
 		return inline.NewGenerator(patch).Generate(ctx, cluster, request)
 	}
 	response := &runtimehooksv1.GeneratePatchesResponse{}
-	if external := c.patches[patch.External.GeneratePatchesExtension]; external != nil {
-		external(ctx, request, response)
+	if patch.External.GeneratePatchesExtension == ownPatches {
+		topology.GeneratePatches(ctx, request, response)
 		if response.Status != runtimehooksv1.ResponseStatusSuccess {
 			return nil, errors.New(response.Message)
 		}

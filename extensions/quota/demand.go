@@ -56,7 +56,7 @@ func (c *classes) demand(ctx context.Context, cluster *clusterv1.Cluster) (deman
 	if !isFoo(kind) {
 		return demand{kind: kind}, nil
 	}
-	result := demand{kind: kind, machines: map[string]int{}, fooCluster: &infrav1.FooCluster{}, uncertain: c.uncertain(class)}
+	result := demand{kind: kind, machines: map[string]int{}, fooCluster: &infrav1.FooCluster{}, uncertain: uncertain(class)}
 	for _, use := range uses(class, cluster.Spec.Topology) {
 		template, err := c.patched(ctx, class, cluster, use)
 		if err != nil {

@@ -24,7 +24,6 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/cloud/fake"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/quota"
-	"github.com/capfoo/cluster-api-provider-foo/extensions/topology"
 )
 
 func newTask(of clouds) hooks.Task {
@@ -180,10 +179,7 @@ var _ = Describe("A new Cluster", func() {
 				}}}, "spec", "patches")).To(Succeed())
 			}
 		})
-		task := quota.New(quota.Options{
-			Client: program, Clouds: clouds{"": limited(9)}.resolver(), Patches: map[string]quota.Patch{"generate-patches.foo": topology.GeneratePatches},
-		})
-		Expect(run(ctx, task, newCluster(ctx, namespace, "c", 1, 1, 1, variables)).Report).
+		Expect(run(ctx, newTask(clouds{"": limited(9)}), newCluster(ctx, namespace, "c", 1, 1, 1, variables)).Report).
 			To(Equal("wanted: instances 3, CPUs 12, memory 40Gi, load balancers 1\nreserved for other Clusters: nothing\n"), "one large and two small")
 	})
 

@@ -40,9 +40,6 @@ type Options struct {
 	// Clouds returns the cloud of each cluster. If it is nil, there is no cloud to ask, and
 	// Clusters on Foo's infrastructure wait.
 	Clouds cloudidentity.Clouds
-	// Patches are the external patches that this process can compute itself, by the names that
-	// ClusterClasses give them, such as generate-patches.foo.
-	Patches map[string]Patch
 	// Namespace is the only namespace whose Clusters count. If it is empty, all Clusters count.
 	Namespace string
 }
@@ -105,7 +102,7 @@ func (t *task) decide(ctx context.Context, job hooks.Job) (hooks.Outcome, error)
 	if !ok || !cluster.Spec.Topology.IsDefined() {
 		return hooks.Outcome{Done: true, Report: "not checked: the Cluster no longer has a topology"}, nil
 	}
-	classes := newClasses(t.Client, t.Patches)
+	classes := newClasses(t.Client)
 	asked, err := classes.demand(ctx, cluster)
 	if err != nil {
 		return hooks.Outcome{}, err

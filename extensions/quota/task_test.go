@@ -51,7 +51,7 @@ func TestTheSameFailureIsNamedEachTime(t *testing.T) {
 	}
 	messages := sets.New[string]()
 	for range 20 {
-		_, err := checking.claims(t.Context(), newClasses(reader, nil), others, "default")
+		_, err := checking.claims(t.Context(), newClasses(reader), others, "default")
 		g.Expect(err).To(MatchError(ContainSubstring("later")))
 		messages.Insert(err.Error())
 	}
