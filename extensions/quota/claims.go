@@ -18,20 +18,14 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
-// promised is a Cluster that was let through, and what it asks for.
-type promised struct {
-	demand
-
-	cluster types.NamespacedName
-}
-
-// claims returns the Clusters among others that may create instances in an account.
-func (t *task) claims(ctx context.Context, classes *classes, others map[types.UID]*clusterv1.Cluster, account string) ([]promised, error) {
+// claims returns what those Clusters among others ask for that were let through and may create
+// instances in an account.
+func (t *task) claims(ctx context.Context, classes *classes, others map[types.UID]*clusterv1.Cluster, account string) (map[types.NamespacedName]demand, error) {
 	done, err := t.letGo(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var claims []promised
+	claims := map[types.NamespacedName]demand{}
 	for _, uid := range slices.Sorted(maps.Keys(others)) { // so that the same error comes first each time
 		cluster := others[uid]
 		letGo := started(cluster) || done[uid] || t.granted[uid]
@@ -47,7 +41,7 @@ func (t *task) claims(ctx context.Context, classes *classes, others map[types.UI
 			return nil, err
 		}
 		if shared {
-			claims = append(claims, promised{demand: asked, cluster: client.ObjectKeyFromObject(cluster)})
+			claims[client.ObjectKeyFromObject(cluster)] = asked
 		}
 	}
 	return claims, nil

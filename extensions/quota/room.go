@@ -23,12 +23,6 @@ type account struct {
 	clusters map[types.NamespacedName]cloud.Resources
 }
 
-// claim is what a Cluster that was let through asks for.
-type claim struct {
-	cluster types.NamespacedName
-	wanted  cloud.Resources
-}
-
 // decision is whether there is room, with the numbers that explain it.
 type decision struct {
 	wanted, reserved cloud.Resources
@@ -38,11 +32,11 @@ type decision struct {
 }
 
 // decide returns whether a tenant has room for what is wanted, in addition to what is used and what
-// the claims still need.
-func decide(now account, claims []claim, wanted cloud.Resources) decision {
+// the claims of Clusters that were let through still need.
+func decide(now account, claims map[types.NamespacedName]cloud.Resources, wanted cloud.Resources) decision {
 	result := decision{wanted: wanted}
-	for _, claim := range claims {
-		result.reserved = sum(result.reserved, missing(claim.wanted, now.clusters[claim.cluster]))
+	for cluster, claimed := range claims {
+		result.reserved = sum(result.reserved, missing(claimed, now.clusters[cluster]))
 	}
 	for _, kind := range kinds() {
 		limit, used, reserved, asked := kind.of(now.limits), kind.of(now.used), kind.of(result.reserved), kind.of(wanted)

@@ -29,7 +29,7 @@ func TestDecide(t *testing.T) {
 	limits := cloud.Resources{Instances: 10, CPUs: 16, MemoryBytes: 40 * gib, LoadBalancers: 1}
 	for name, test := range map[string]struct {
 		now    account
-		claims []claim
+		claims map[types.NamespacedName]cloud.Resources
 		wanted cloud.Resources
 		short  []string
 	}{
@@ -42,12 +42,12 @@ func TestDecide(t *testing.T) {
 			"memory: 44Gi needed, 0 of 40Gi used, 0 reserved for other Clusters"}},
 		"load balancers": {account{limits: limits, used: cloud.Resources{LoadBalancers: 1}}, nil, cloud.Resources{LoadBalancers: 1},
 			[]string{"load balancers: 1 needed, 1 of 1 used, 0 reserved for other Clusters"}},
-		"a claim of which nothing is there": {account{limits: limits}, []claim{{named("a"), small(6)}}, small(3),
+		"a claim of which nothing is there": {account{limits: limits}, map[types.NamespacedName]cloud.Resources{named("a"): small(6)}, small(3),
 			[]string{"CPUs: 6 needed, 0 of 16 used, 12 reserved for other Clusters"}},
 		"a claim of which some is there": {now: account{limits: limits, used: small(5), clusters: map[types.NamespacedName]cloud.Resources{named("a"): small(5)}},
-			claims: []claim{{named("a"), small(6)}}, wanted: small(2)},
+			claims: map[types.NamespacedName]cloud.Resources{named("a"): small(6)}, wanted: small(2)},
 		"a claim that is met and more": {now: account{limits: limits, used: small(7), clusters: map[types.NamespacedName]cloud.Resources{named("a"): small(7)}},
-			claims: []claim{{named("a"), small(6)}}, wanted: small(1)},
+			claims: map[types.NamespacedName]cloud.Resources{named("a"): small(6)}, wanted: small(1)},
 		"more used than allowed, of another kind": {now: account{limits: limits, used: small(20)}, wanted: cloud.Resources{LoadBalancers: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -150,13 +150,13 @@ func ask(t *rapid.T, lives []*life, one *life, now account) {
 		return
 	}
 	now.clusters = map[types.NamespacedName]cloud.Resources{}
-	var claims []claim
+	claims := map[types.NamespacedName]cloud.Resources{}
 	promised := one.wanted + now.used.Instances
 	for _, other := range lives {
 		now.used = sum(now.used, small(other.made))
 		now.clusters[named(other.name)] = small(other.made)
 		if other.granted {
-			claims = append(claims, claim{cluster: named(other.name), wanted: small(other.wanted)})
+			claims[named(other.name)] = small(other.wanted)
 			promised += other.wanted
 		}
 	}

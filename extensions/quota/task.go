@@ -164,13 +164,13 @@ func (t *task) accountOf(ctx context.Context, asked demand) (string, error) {
 }
 
 // compare asks the cloud what it has, and decides.
-func (t *task) compare(ctx context.Context, asked demand, claims []promised) (hooks.Outcome, error) {
+func (t *task) compare(ctx context.Context, asked demand, claims map[types.NamespacedName]demand) (hooks.Outcome, error) {
 	c := t.Clouds.OfFooCluster(ctx, asked.fooCluster)
-	types, err := c.InstanceTypes(ctx)
+	instanceTypes, err := c.InstanceTypes(ctx)
 	if err != nil {
 		return hooks.Outcome{}, fmt.Errorf("reading the cloud's instance types: %w", err)
 	}
-	sizes := newSizes(types)
+	sizes := newSizes(instanceTypes)
 	if absent := sizes.absent(asked); absent != "" {
 		return hooks.Outcome{Message: absent, RetryAfter: lookAgain}, nil
 	}
@@ -178,9 +178,9 @@ func (t *task) compare(ctx context.Context, asked demand, claims []promised) (ho
 	if err != nil {
 		return hooks.Outcome{}, err
 	}
-	claimed := make([]claim, 0, len(claims))
-	for _, promise := range claims {
-		claimed = append(claimed, claim{cluster: promise.cluster, wanted: sizes.amounts(promise.demand)})
+	claimed := map[types.NamespacedName]cloud.Resources{}
+	for cluster, theirs := range claims {
+		claimed[cluster] = sizes.amounts(theirs)
 	}
 	return outcome(decide(now, claimed, sizes.amounts(asked)), asked), nil
 }
