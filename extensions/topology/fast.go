@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 )
 
 // patchesFolder is where kubeadm looks for patches of what it deploys.
@@ -41,23 +43,20 @@ var fastFiles = sync.OnceValues(func() ([]file, error) {
 
 // changeFast adds what the variable fast stands for, except the arguments of etcd. The flavor fast
 // explains why.
-func (t *template) changeFast(config string) error {
+func (t *template) changeFast() error {
 	if !t.Fast {
 		return nil
-	}
-	if err := t.setList([]string{"preflight"}, config, "initConfiguration", "skipPhases"); err != nil {
-		return err
-	}
-	for _, command := range []string{"initConfiguration", "joinConfiguration"} {
-		if err := t.setText(patchesFolder, config, command, "patches", "directory"); err != nil {
-			return err
-		}
 	}
 	files, err := fastFiles()
 	if err != nil {
 		return err
 	}
-	return t.addFiles(files, config, "files")
+	return t.set(
+		change{kubeadmPath + ".initConfiguration", &bootstrapv1.InitConfiguration{SkipPhases: []string{"preflight"}}},
+		change{kubeadmPath + ".initConfiguration.patches", &bootstrapv1.Patches{Directory: patchesFolder}},
+		change{kubeadmPath + ".joinConfiguration.patches", &bootstrapv1.Patches{Directory: patchesFolder}},
+		change{kubeadmPath + ".files", files},
+	)
 }
 
 // etcdArguments returns the arguments of etcd. The user's arguments replace unsafe-no-fsync.

@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
 	"sigs.k8s.io/cluster-api/exp/runtime/topologymutation"
@@ -23,6 +25,12 @@ import (
 
 // argument is an argument of a component.
 type argument = bootstrapv1.Arg
+
+// Paths in the template of a control plane.
+const (
+	kubeadmPath    = "spec.template.spec.kubeadmConfigSpec"
+	componentsPath = kubeadmPath + ".clusterConfiguration"
+)
 
 // Paths where a kubeadm cluster with external etcd finds the certificates for it.
 const (
@@ -97,39 +105,58 @@ type use struct {
 var changers = map[use]func(*template) error{
 	{clusterKind, cluster}:           (*template).changeCluster,
 	{controlPlaneKind, controlPlane}: (*template).changeControlPlane,
-	{machineKind, controlPlane}: func(t *template) error {
-		return t.changeMachines(machines{t.ControlPlaneInstanceType, t.ControlPlaneImage, t.ControlPlaneRootDiskGiB})
-	},
-	{machineKind, deployment}:   func(t *template) error { return t.changeWorkers() },
-	{poolKind, pool}:            (*template).changePool,
-	{bootstrapKind, deployment}: (*template).changeBootstrap,
-	{bootstrapKind, pool}:       (*template).changeBootstrap,
+	{machineKind, controlPlane}:      (*template).changeControlPlaneMachines,
+	{machineKind, deployment}:        (*template).changeWorkers,
+	{poolKind, pool}:                 (*template).changePool,
+	{bootstrapKind, deployment}:      (*template).changeBootstrap,
+	{bootstrapKind, pool}:            (*template).changeBootstrap,
 }
 
-// set sets a JSON value below spec.template.spec, and creates the objects above it.
-func (t *template) set(value any, path ...string) error {
-	return unstructured.SetNestedField(t.object.Object, value, append([]string{"spec", "template", "spec"}, path...)...)
+// change is what to set at a path of a template: the arguments of a component, files of a machine, or
+// the fields of a struct, of which value is a pointer. What is empty leaves the template as it is.
+// Objects that are missing on the path are created.
+type change struct {
+	path  string
+	value any
 }
 
-// setText sets a text unless it is empty.
-func (t *template) setText(text string, path ...string) error {
-	if text == "" {
-		return nil
+// set makes changes in their order.
+func (t *template) set(changes ...change) error {
+	for _, one := range changes {
+		path := strings.Split(one.path, ".")
+		var err error
+		switch value := one.value.(type) {
+		case []argument:
+			err = t.setArguments(value, path)
+		case []file:
+			err = t.addFiles(value, path)
+		default:
+			err = t.setFields(value, path)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return t.set(text, path...)
+	return nil
 }
 
-// setList sets a list of texts unless it is empty.
-func (t *template) setList(texts []string, path ...string) error {
-	if len(texts) == 0 {
-		return nil
+// setFields sets the fields of a struct that are not empty.
+func (t *template) setFields(fields any, path []string) error {
+	converted, err := runtime.DefaultUnstructuredConverter.ToUnstructured(fields)
+	if err != nil {
+		return err
 	}
-	return unstructured.SetNestedStringSlice(t.object.Object, texts, append([]string{"spec", "template", "spec"}, path...)...)
+	for field, value := range converted {
+		if err := unstructured.SetNestedField(t.object.Object, value, append(slices.Clone(path), field)...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // setArguments replaces all arguments at a path, unless the list is empty. In v1beta2 arguments are
 // a list. In v1beta1 they are the keys of an object, so none can be given twice.
-func (t *template) setArguments(arguments []argument, path ...string) error {
+func (t *template) setArguments(arguments []argument, path []string) error {
 	if len(arguments) == 0 {
 		return nil
 	}
@@ -146,31 +173,17 @@ func (t *template) setArguments(arguments []argument, path ...string) error {
 		listed = append(listed, item)
 	}
 	if t.version == v1beta1 {
-		return t.set(named, path...)
+		return unstructured.SetNestedField(t.object.Object, named, path...)
 	}
-	return t.set(listed, path...)
-}
-
-// setFields sets the fields of a struct. Fields that are empty stay as they are in the template.
-func (t *template) setFields(fields any, path ...string) error {
-	converted, err := runtime.DefaultUnstructuredConverter.ToUnstructured(fields)
-	if err != nil {
-		return err
-	}
-	for field, value := range converted {
-		if err := t.set(value, append(slices.Clone(path), field)...); err != nil {
-			return err
-		}
-	}
-	return nil
+	return unstructured.SetNestedField(t.object.Object, listed, path...)
 }
 
 // addFiles adds files to those of the template that have other paths.
-func (t *template) addFiles(added []file, path ...string) error {
+func (t *template) addFiles(added []file, path []string) error {
 	if len(added) == 0 {
 		return nil
 	}
-	files, _, _ := unstructured.NestedSlice(t.object.Object, append([]string{"spec", "template", "spec"}, path...)...)
+	files, _, _ := unstructured.NestedSlice(t.object.Object, path...)
 	there := map[any]bool{}
 	for _, one := range files {
 		if fields, isObject := one.(map[string]any); isObject {
@@ -187,101 +200,64 @@ func (t *template) addFiles(added []file, path ...string) error {
 		}
 		files = append(files, converted)
 	}
-	return t.set(files, path...)
-}
-
-func (t *template) changePool() error {
-	if err := t.changeWorkers("template"); err != nil {
-		return err
-	}
-	if t.PoolStrategy == (infrav1.FooMachinePoolStrategy{}) {
-		return nil
-	}
-	return t.setFields(&t.PoolStrategy, "strategy")
-}
-
-// changeWorkers changes the fields of worker machines, which are below the path.
-func (t *template) changeWorkers(path ...string) error {
-	if t.WorkerInterruptible {
-		if err := t.set(true, append(path, "interruptible")...); err != nil {
-			return err
-		}
-	}
-	return t.changeMachines(machines{t.WorkerInstanceType, t.WorkerImage, t.WorkerRootDiskGiB}, path...)
-}
-
-// machines is what control plane machines and workers have variables for.
-type machines struct {
-	instanceType, image string
-	rootDiskGiB         int64
-}
-
-// changeMachines changes the fields of machines, which are below the path.
-func (t *template) changeMachines(wanted machines, path ...string) error {
-	if wanted.rootDiskGiB != 0 {
-		if err := t.set(map[string]any{"sizeGiB": wanted.rootDiskGiB}, append(path, "rootDisk")...); err != nil {
-			return err
-		}
-	}
-	if err := t.setText(wanted.image, append(path, "image")...); err != nil {
-		return err
-	}
-	return t.setText(wanted.instanceType, append(path, "instanceType")...)
+	return unstructured.SetNestedField(t.object.Object, files, path...)
 }
 
 func (t *template) changeCluster() error {
-	fields := infrav1.FooClusterSpec{
-		Zones: t.Zones, AdditionalTags: t.AdditionalTags, LoadBalancer: infrav1.FooClusterLoadBalancer{Port: int32(t.LoadBalancerPort)},
+	return t.set(change{"spec.template.spec", &infrav1.FooClusterSpec{
+		Zones: t.Zones, AdditionalTags: t.AdditionalTags, LoadBalancer: infrav1.FooClusterLoadBalancer{Port: t.LoadBalancerPort},
 		IdentityRef: infrav1.FooClusterIdentityReference{Name: t.Identity},
+	}})
+}
+
+func (t *template) changeControlPlaneMachines() error {
+	return t.set(change{"spec.template.spec", &infrav1.FooMachineSpec{
+		InstanceType: t.ControlPlaneInstanceType, Image: t.ControlPlaneImage, RootDisk: infrav1.RootDisk{SizeGiB: t.ControlPlaneRootDiskGiB},
+	}})
+}
+
+// worker returns what workers have variables for. In the template of a pool, the fields have the same
+// names as in a machine.
+func (v *values) worker() *infrav1.FooMachineSpec {
+	spec := &infrav1.FooMachineSpec{InstanceType: v.WorkerInstanceType, Image: v.WorkerImage, RootDisk: infrav1.RootDisk{SizeGiB: v.WorkerRootDiskGiB}}
+	if v.WorkerInterruptible {
+		spec.Interruptible = &v.WorkerInterruptible
 	}
-	return t.setFields(&fields)
+	return spec
+}
+
+func (t *template) changeWorkers() error { return t.set(change{"spec.template.spec", t.worker()}) }
+
+func (t *template) changePool() error {
+	return t.set(change{"spec.template.spec.template", t.worker()}, change{"spec.template.spec.strategy", &t.PoolStrategy})
 }
 
 func (t *template) changeBootstrap() error {
-	if err := t.addFiles(t.Files, "files"); err != nil {
-		return err
-	}
-	return t.setArguments(t.KubeletExtraArgs, "joinConfiguration", "nodeRegistration", "kubeletExtraArgs")
+	return t.set(change{"spec.template.spec.files", t.Files}, change{"spec.template.spec.joinConfiguration.nodeRegistration.kubeletExtraArgs", t.KubeletExtraArgs})
 }
 
-// changeControlPlane changes the kubeadm configuration of the control plane.
 func (t *template) changeControlPlane() error {
-	const config, components = "kubeadmConfigSpec", "clusterConfiguration"
-	if err := t.setList(t.CertificateSANs, config, components, "apiServer", "certSANs"); err != nil {
+	err := t.set(
+		change{componentsPath + ".apiServer", &bootstrapv1.APIServer{CertSANs: t.CertificateSANs}},
+		change{componentsPath + ".apiServer.extraArgs", t.APIServerExtraArgs},
+		change{componentsPath + ".controllerManager.extraArgs", t.ControllerManagerExtraArgs},
+		change{componentsPath + ".scheduler.extraArgs", t.SchedulerExtraArgs},
+		change{kubeadmPath + ".initConfiguration.nodeRegistration.kubeletExtraArgs", t.KubeletExtraArgs},
+		change{kubeadmPath + ".joinConfiguration.nodeRegistration.kubeletExtraArgs", t.KubeletExtraArgs},
+		change{componentsPath + ".etcd.local.extraArgs", t.etcdArguments()},
+		change{componentsPath, &bootstrapv1.ClusterConfiguration{ImageRepository: t.ImageRepository}},
+		change{kubeadmPath + ".files", t.Files},
+	)
+	if err != nil {
 		return err
 	}
-	for _, one := range []struct {
-		arguments []argument
-		path      []string
-	}{
-		{t.APIServerExtraArgs, []string{config, components, "apiServer", "extraArgs"}},
-		{t.ControllerManagerExtraArgs, []string{config, components, "controllerManager", "extraArgs"}},
-		{t.SchedulerExtraArgs, []string{config, components, "scheduler", "extraArgs"}},
-		{t.KubeletExtraArgs, []string{config, "initConfiguration", "nodeRegistration", "kubeletExtraArgs"}},
-		{t.KubeletExtraArgs, []string{config, "joinConfiguration", "nodeRegistration", "kubeletExtraArgs"}},
-		{t.etcdArguments(), []string{config, components, "etcd", "local", "extraArgs"}},
-	} {
-		if err := t.setArguments(one.arguments, one.path...); err != nil {
-			return err
-		}
+	if err := t.changeFast(); err != nil {
+		return err
 	}
-	for _, change := range []func() error{
-		func() error { return t.setText(t.ImageRepository, config, components, "imageRepository") },
-		func() error { return t.addFiles(t.Files, config, "files") },
-		func() error { return t.changeFast(config) },
-		t.changeReplacement,
-	} {
-		if err := change(); err != nil {
-			return err
-		}
+	if err := t.changeReplacement(); err != nil {
+		return err
 	}
-	if len(t.ExternalEtcdEndpoints) == 0 {
-		return nil
-	}
-	// External etcd replaces the members on the machines and their configuration.
-	unstructured.RemoveNestedField(t.object.Object, "spec", "template", "spec", config, components, "etcd", "local")
-	external := bootstrapv1.ExternalEtcd{Endpoints: t.ExternalEtcdEndpoints, CAFile: etcdCAFile, CertFile: etcdCertFile, KeyFile: etcdKeyFile}
-	return t.setFields(&external, config, components, "etcd", "external")
+	return t.changeEtcd()
 }
 
 // changeReplacement changes how machines of the control plane are replaced.
@@ -292,16 +268,25 @@ func (t *template) changeReplacement() error {
 	if t.version == v1beta1 {
 		return fmt.Errorf("the variables rollout and remediation are for templates of %s, not of %s", v1beta2, v1beta1)
 	}
-	if t.Rollout.CertificatesExpiryDays != 0 {
-		if err := t.set(t.Rollout.CertificatesExpiryDays, "rollout", "before", "certificatesExpiryDays"); err != nil {
-			return err
-		}
-	}
+	var strategy controlplanev1.FooControlPlaneRolloutStrategy
 	if t.Rollout.MaxSurge != nil {
-		strategy := map[string]any{"type": "RollingUpdate", "rollingUpdate": map[string]any{"maxSurge": *t.Rollout.MaxSurge}}
-		if err := t.set(strategy, "rollout", "strategy"); err != nil {
-			return err
-		}
+		strategy.Type = controlplanev1.RollingUpdateStrategyType
+		strategy.RollingUpdate.MaxSurge = ptr.To(intstr.FromInt32(*t.Rollout.MaxSurge))
 	}
-	return t.setFields(&t.Remediation, "remediation")
+	return t.set(
+		change{"spec.template.spec.rollout.before", &controlplanev1.FooControlPlaneRolloutBeforeSpec{CertificatesExpiryDays: t.Rollout.CertificatesExpiryDays}},
+		change{"spec.template.spec.rollout", &controlplanev1.FooControlPlaneRolloutSpec{Strategy: strategy}},
+		change{"spec.template.spec.remediation", &t.Remediation},
+	)
+}
+
+// changeEtcd replaces the members on the machines and their configuration by external etcd.
+func (t *template) changeEtcd() error {
+	if len(t.ExternalEtcdEndpoints) == 0 {
+		return nil
+	}
+	unstructured.RemoveNestedField(t.object.Object, strings.Split(componentsPath+".etcd.local", ".")...)
+	return t.set(change{componentsPath + ".etcd", &bootstrapv1.Etcd{External: bootstrapv1.ExternalEtcd{
+		Endpoints: t.ExternalEtcdEndpoints, CAFile: etcdCAFile, CertFile: etcdCertFile, KeyFile: etcdKeyFile,
+	}}})
 }

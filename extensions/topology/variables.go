@@ -53,14 +53,14 @@ type values struct {
 
 	Identity                   string                                        `json:"identity"`
 	Zones                      []infrav1.FooClusterZone                      `json:"zones"`
-	LoadBalancerPort           int64                                         `json:"loadBalancerPort"`
+	LoadBalancerPort           int32                                         `json:"loadBalancerPort"`
 	AdditionalTags             map[string]string                             `json:"additionalTags"`
 	ControlPlaneInstanceType   string                                        `json:"controlPlaneInstanceType"`
 	WorkerInstanceType         string                                        `json:"workerInstanceType"`
 	ControlPlaneImage          string                                        `json:"controlPlaneImage"`
-	ControlPlaneRootDiskGiB    int64                                         `json:"controlPlaneRootDiskGiB"`
+	ControlPlaneRootDiskGiB    int32                                         `json:"controlPlaneRootDiskGiB"`
 	WorkerImage                string                                        `json:"workerImage"`
-	WorkerRootDiskGiB          int64                                         `json:"workerRootDiskGiB"`
+	WorkerRootDiskGiB          int32                                         `json:"workerRootDiskGiB"`
 	WorkerInterruptible        bool                                          `json:"workerInterruptible"`
 	ImageRepository            string                                        `json:"imageRepository"`
 	Files                      []file                                        `json:"files"`
@@ -87,8 +87,8 @@ type file struct {
 
 // rollout says how machines of the control plane are replaced.
 type rollout struct {
-	MaxSurge               *int64 `json:"maxSurge,omitempty"`
-	CertificatesExpiryDays int64  `json:"certificatesExpiryDays,omitempty"`
+	MaxSurge               *int32 `json:"maxSurge,omitempty"`
+	CertificatesExpiryDays int32  `json:"certificatesExpiryDays,omitempty"`
 }
 
 // readValues reads variables, and returns what is wrong with them. It ignores variables that this
