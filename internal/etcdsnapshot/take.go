@@ -48,39 +48,34 @@ func (s *Store) Take(ctx context.Context, etcd Etcd, name snapshotjob.Name, limi
 	if err != nil {
 		return snapshotjob.Snapshot{}, &Error{Stage: Keeping, Err: err}
 	}
-	taken, err := s.takeBy(ctx, etcd, name, temporary{path: filepath.Join(folder, temporaryName), limit: limit})
+	taken, err := s.takeBy(ctx, etcd, name, filepath.Join(folder, temporaryName), limit)
 	if removed := os.RemoveAll(folder); err == nil && removed != nil {
 		return snapshotjob.Snapshot{}, &Error{Stage: Keeping, Err: removed}
 	}
 	return taken, err
 }
 
-// temporary is the file in which a snapshot is checked, and its maximum size in bytes.
-type temporary struct {
-	path  string
-	limit int64
-}
-
-func (s *Store) takeBy(ctx context.Context, etcd Etcd, name snapshotjob.Name, file temporary) (snapshotjob.Snapshot, error) {
+// takeBy takes a snapshot by way of a temporary file at the path, in which it is checked.
+func (s *Store) takeBy(ctx context.Context, etcd Etcd, name snapshotjob.Name, path string, limit int64) (snapshotjob.Snapshot, error) {
 	members, err := memberIDs(ctx, etcd)
 	if err != nil {
 		return snapshotjob.Snapshot{}, &Error{Stage: Reading, Err: err}
 	}
-	version, err := download(ctx, etcd, file)
+	version, err := download(ctx, etcd, path, limit)
 	if err != nil {
 		return snapshotjob.Snapshot{}, err
 	}
-	taken, err := inspect(file.path, members)
+	taken, err := inspect(path, members)
 	if err != nil {
 		return snapshotjob.Snapshot{}, &Error{Stage: Checking, Err: err}
 	}
 	taken.Format, taken.Key, taken.EtcdVersion, taken.Taken = recordFormat, name.Database(), version, s.now().UTC()
 	taken.ClusterUID, taken.Namespace, taken.Cluster = name.UID, name.Cluster.Namespace, name.Cluster.Name
-	return taken, s.store(ctx, name, file.path, taken)
+	return taken, s.store(ctx, name, path, taken)
 }
 
-// download writes the snapshot to a file and returns the version of the member.
-func download(ctx context.Context, etcd Etcd, to temporary) (string, error) {
+// download writes a snapshot of at most limit bytes to a file, and returns the version of the member.
+func download(ctx context.Context, etcd Etcd, path string, limit int64) (string, error) {
 	// The stream ends with the context, whatever happens to the file.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -89,11 +84,11 @@ func download(ctx context.Context, etcd Etcd, to temporary) (string, error) {
 		return "", &Error{Stage: Reading, Err: err}
 	}
 	source := &source{reader: response.Snapshot}
-	file, err := os.OpenFile(to.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, fileMode)
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, fileMode)
 	if err != nil {
 		return "", &Error{Stage: Keeping, Err: errors.Join(err, response.Snapshot.Close())}
 	}
-	size, err := io.Copy(file, io.LimitReader(source, to.limit+1))
+	size, err := io.Copy(file, io.LimitReader(source, limit+1))
 	err = errors.Join(err, file.Close())
 	// Ignore the error: the stream was read to its end, or something else failed before.
 	_ = response.Snapshot.Close()
@@ -102,7 +97,7 @@ func download(ctx context.Context, etcd Etcd, to temporary) (string, error) {
 		return "", &Error{Stage: Reading, Err: source.err}
 	case err != nil:
 		return "", &Error{Stage: Keeping, Err: err}
-	case size > to.limit:
+	case size > limit:
 		return "", &Error{Stage: Checking, Err: errTooLarge}
 	}
 	return response.Version, nil
