@@ -63,9 +63,9 @@ func (e *Error) Unwrap() error { return e.Err }
 // cause returns why something failed, in the same few words each time, whatever else the error
 // holds.
 func cause(err error) string {
-	var timeout net.Error
+	network, ok := errors.AsType[net.Error](err)
 	switch {
-	case errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout():
+	case errors.Is(err, context.DeadlineExceeded) || ok && network.Timeout():
 		return "it took too long"
 	case errors.Is(err, context.Canceled):
 		return "it was interrupted"
@@ -79,9 +79,8 @@ func cause(err error) string {
 }
 
 func byRefusal(err error) string {
-	var found snapshotjob.Refusal
-	if errors.As(err, &found) {
-		return found.Error()
+	if refusal, ok := errors.AsType[snapshotjob.Refusal](err); ok {
+		return refusal.Error()
 	}
 	return ""
 }
@@ -89,25 +88,23 @@ func byRefusal(err error) string {
 // bySystem recognizes operating system errors, such as no space left on device or connection
 // refused.
 func bySystem(err error) string {
-	var number syscall.Errno
-	if errors.As(err, &number) {
+	if number, ok := errors.AsType[syscall.Errno](err); ok {
 		return number.Error()
 	}
-	var lookup *net.DNSError
-	if errors.As(err, &lookup) {
+	if _, ok := errors.AsType[*net.DNSError](err); ok {
 		return "the name of the host is unknown"
 	}
 	return ""
 }
 
 func byCertificate(err error) string {
-	var invalid x509.CertificateInvalidError
-	var unknown x509.UnknownAuthorityError
-	var host x509.HostnameError
+	invalid, isInvalid := errors.AsType[x509.CertificateInvalidError](err)
+	_, isUnknown := errors.AsType[x509.UnknownAuthorityError](err)
+	_, isOfOther := errors.AsType[x509.HostnameError](err)
 	switch {
-	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+	case isInvalid && invalid.Reason == x509.Expired:
 		return "the server's certificate has expired"
-	case errors.As(err, &invalid), errors.As(err, &unknown), errors.As(err, &host):
+	case isInvalid || isUnknown || isOfOther:
 		return "the server's certificate is not trusted"
 	}
 	return ""
@@ -121,8 +118,7 @@ func byBucket(err error) string {
 }
 
 func byEtcd(err error) string {
-	var known rpctypes.EtcdError
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[rpctypes.EtcdError](err); ok {
 		return known.Error()
 	}
 	if code := status.Code(err); code != codes.Unknown && code != codes.OK {
@@ -139,9 +135,8 @@ var (
 // Detail returns the full text of an error, for logs. It removes user names, passwords and queries
 // from URLs, because libraries quote the URLs that they requested, and these may be signed.
 func Detail(err error) string {
-	var staged *Error
 	text := err.Error()
-	if errors.As(err, &staged) {
+	if staged, ok := errors.AsType[*Error](err); ok {
 		text = fmt.Sprintf("%s: %v", text, staged.Err)
 	}
 	return query.ReplaceAllString(userinfo.ReplaceAllString(text, "${1}"), "${1}?...")
