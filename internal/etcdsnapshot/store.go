@@ -42,15 +42,19 @@ func Open(ctx context.Context, text string) (*Store, error) {
 		return nil, &Error{Stage: Storing, Err: err}
 	}
 	parameters := parsed.Query()
+	prefix := strings.TrimSuffix(parameters.Get("prefix"), "/")
 	if parsed.Scheme == snapshotjob.FolderScheme {
+		// Files below a prefix with a slash in front could be written, but not listed.
+		prefix = strings.TrimPrefix(prefix, "/")
 		// Each file is written beside its final place, where a rename is atomic, and has no attribute file.
 		parameters.Set("create_dir", "true")
 		parameters.Set("no_tmp_dir", "true")
 		parameters.Set("metadata", string(fileblob.MetadataDontWrite))
 		parameters.Set("dir_file_mode", strconv.FormatUint(uint64(folderMode), 10))
 	}
-	if prefix := parameters.Get("prefix"); prefix != "" {
-		parameters.Set("prefix", strings.TrimSuffix(prefix, "/")+"/")
+	parameters.Del("prefix")
+	if prefix != "" {
+		parameters.Set("prefix", prefix+"/")
 	}
 	parsed.RawQuery = parameters.Encode()
 	location := snapshotjob.Location(text)

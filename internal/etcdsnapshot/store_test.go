@@ -56,6 +56,24 @@ func TestFolderIsForItsOwner(t *testing.T) {
 	g.Expect(store.Close()).To(Succeed())
 }
 
+func TestSnapshotsAreWhereTheLocationSays(t *testing.T) {
+	for _, query := range []string{"", "?prefix=", "?prefix=/", "?prefix=below", "?prefix=below/", "?prefix=/below", "?prefix=a/b"} {
+		t.Run(query, func(t *testing.T) {
+			g := NewWithT(t)
+			bucket := "file://" + t.TempDir() + query
+			store, err := Open(t.Context(), bucket)
+			g.Expect(err).NotTo(HaveOccurred())
+			put(g, store, named("u1", "before-1"), 0)
+			put(g, store, named("u1", "before-2"), 1)
+			g.Expect(store.Prune(t.Context(), named("u1", "before-2"), 1)).To(Succeed())
+			where := strings.TrimPrefix(snapshotjob.Location(bucket), "file://")
+			g.Expect(filepath.Join(where, named("u1", "before-2").Database())).To(BeARegularFile())
+			g.Expect(filepath.Join(where, named("u1", "before-1").Database())).NotTo(BeAnExistingFile(), "old snapshots are found there")
+			g.Expect(store.Close()).To(Succeed())
+		})
+	}
+}
+
 func TestFind(t *testing.T) {
 	g := NewWithT(t)
 	ctx := context.Background()
