@@ -79,11 +79,8 @@ func checkHash(path string) (int64, string, error) {
 	if err != nil {
 		return 0, "", err
 	}
-	size, digest, err := checkHashOf(file)
-	return size, digest, errors.Join(err, file.Close())
-}
-
-func checkHashOf(file *os.File) (int64, string, error) {
+	// The file was opened for reading only, so closing it loses nothing.
+	defer func() { _ = file.Close() }()
 	info, err := file.Stat()
 	if err != nil {
 		return 0, "", err

@@ -43,7 +43,8 @@ func (s *Store) Find(ctx context.Context, name snapshotjob.Name) (snapshotjob.Sn
 	return found, attributes.Size == found.Size, nil
 }
 
-// readRecord returns the record at the key, and reports whether there is a valid one.
+// readRecord returns the record at the key, and reports whether there is a valid one. A record that
+// cannot be decoded counts as missing.
 func (s *Store) readRecord(ctx context.Context, key string) (snapshotjob.Snapshot, bool, error) {
 	reader, err := s.bucket.NewReader(ctx, key, nil)
 	if gcerrors.Code(err) == gcerrors.NotFound {
@@ -56,14 +57,9 @@ func (s *Store) readRecord(ctx context.Context, key string) (snapshotjob.Snapsho
 	if err := errors.Join(err, reader.Close()); err != nil {
 		return snapshotjob.Snapshot{}, false, s.failed(Storing, err)
 	}
-	found, ok := decodeRecord(content)
-	return found, ok && describes(found, key), nil
-}
-
-// decodeRecord decodes a record. A record that cannot be decoded counts as missing.
-func decodeRecord(content []byte) (found snapshotjob.Snapshot, ok bool) {
-	err := json.Unmarshal(content, &found)
-	return found, err == nil
+	var found snapshotjob.Snapshot
+	decoded := json.Unmarshal(content, &found) == nil
+	return found, decoded && describes(found, key), nil
 }
 
 // describes reports whether the record at the key belongs to the snapshot beside it.
