@@ -59,19 +59,25 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 // tasks returns the tasks of each hook.
 func tasks(options Options) hooks.Tasks {
 	clusters := clustersOf(options)
-	looking := checks.Options{Clusters: clusters, Versions: options.Versions}
-	checking, smoke, applying := checks.NewUpgrade(looking), checks.NewSmoke(looking), addons.Task{Clusters: clusters}
-	etcd := snapshot.Options{Clusters: clusters, Image: options.SnapshotImage}
+	looking := checks.Tasks{Clusters: clusters, Versions: options.Versions}
+	etcd := snapshot.Tasks{Clusters: clusters, Image: options.SnapshotImage}
+	checking := hooks.Task{Setting: "upgradeChecks", Run: looking.Upgrade}
+	smoke := hooks.Task{Setting: "smokeChecks", Run: looking.Smoke}
+	applying := hooks.Task{Setting: "addons", Run: addons.Task{Clusters: clusters}.Run}
 	return hooks.Tasks{
 		hooks.BeforeClusterCreate:          {options.Quota},
 		hooks.AfterControlPlaneInitialized: {applying},
 		hooks.BeforeClusterUpgrade:         {checking},
-		hooks.BeforeControlPlaneUpgrade:    {checking, applying, snapshot.BeforeControlPlaneUpgrade(etcd)},
+		hooks.BeforeControlPlaneUpgrade:    {checking, applying, {Setting: "snapshots", Run: etcd.BeforeControlPlaneUpgrade}},
 		hooks.AfterControlPlaneUpgrade:     {applying, smoke},
 		hooks.BeforeWorkersUpgrade:         {smoke},
 		hooks.AfterWorkersUpgrade:          {smoke},
-		hooks.AfterClusterUpgrade:          {checks.NewConformance(looking)},
-		hooks.BeforeClusterDelete:          {snapshot.BeforeClusterDelete(etcd), backup.Task{Clusters: clusters}, cleanup.Task{Clusters: clusters}},
+		hooks.AfterClusterUpgrade:          {{Setting: "conformanceChecks", Run: looking.Conformance}},
+		hooks.BeforeClusterDelete: {
+			{Setting: "finalSnapshot", Run: etcd.BeforeClusterDelete},
+			{Setting: "volumeBackupJob", Run: backup.Task{Clusters: clusters}.Run},
+			{Setting: "cleanUp", Run: cleanup.Task{Clusters: clusters}.Run},
+		},
 	}
 }
 

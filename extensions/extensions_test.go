@@ -26,8 +26,8 @@ func TestEachHookHasItsTasks(t *testing.T) {
 	found := map[string][]string{}
 	for hook, list := range tasks(Options{Quota: quota.New(quota.Options{})}) {
 		for _, task := range list {
-			g.Expect(known).To(HaveKeyWithValue(task.Setting(), true), "it is off until this setting turns it on")
-			found[hook] = append(found[hook], task.Setting())
+			g.Expect(known).To(HaveKeyWithValue(task.Setting, true), "it is off until this setting turns it on")
+			found[hook] = append(found[hook], task.Setting)
 		}
 	}
 	g.Expect(found).To(Equal(map[string][]string{

@@ -18,17 +18,9 @@ import (
 // variants for the version that the step leads to.
 type Task struct{ hooks.Clusters }
 
-var _ hooks.Repeated = Task{}
-
 // +kubebuilder:rbac:groups=foo.cluster.x-k8s.io,resources=addons,verbs=get;list;watch
 // +kubebuilder:rbac:groups=foo.cluster.x-k8s.io,resources=addons/status,verbs=patch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get
-
-// Setting implements hooks.Task.
-func (Task) Setting() string { return "addons" }
-
-// Repeats implements hooks.Repeated: an add-on that is corrected while the smoke checks fail is applied.
-func (Task) Repeats() {}
 
 // Run does what can be done now, and records the progress in the status of the Addons.
 func (t Task) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
@@ -53,7 +45,8 @@ func (t Task) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
 		}
 	}
 	outcome := pass.outcome()
-	// The time of the smoke checks, which follow, counts from now.
-	outcome.Final = outcome.Done && job.Hook == hooks.AfterControlPlaneUpgrade
+	// The time of the smoke checks, which follow, counts from now. An add-on that is corrected while they fail is
+	// still applied.
+	outcome.RestartsTimeouts = outcome.Done && job.Hook == hooks.AfterControlPlaneUpgrade
 	return outcome, nil
 }

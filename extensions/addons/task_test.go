@@ -355,7 +355,7 @@ var _ = Describe("Add-ons", func() {
 		outcome = w.run(ctx, Task{options()}, "v1.37.0")
 		Expect(outcome.Message).To(ContainSubstring("after: Pool after: the cluster does not know the kind"))
 		w.addon(ctx, "pools", 0, "", definition(w.namespace+".example.com"))
-		Expect(w.done(ctx, Task{options()}, "v1.37.0").Final).To(BeTrue(), "the time of the smoke checks counts from now")
+		Expect(w.done(ctx, Task{options()}, "v1.37.0").RestartsTimeouts).To(BeTrue(), "the time of the smoke checks counts from now")
 		Expect(values()).To(Equal([]string{"new v1.37.0", "new v1.37.0"}))
 		Expect([]string{w.value(ctx, "before-old"), w.value(ctx, "after-old")}).To(Equal([]string{"", ""}))
 

@@ -44,8 +44,8 @@ func startControllers(ctx context.Context) client.Reader {
 	Expect(hooks.SetupWithManager(mgr, hooks.Options{
 		Gone: func(client.ObjectKey) {},
 		Tasks: hooks.Tasks{
-			hooks.AfterControlPlaneInitialized: {Task{options()}},
-			hooks.BeforeClusterDelete:          {cleanup.Task{Clusters: options()}},
+			hooks.AfterControlPlaneInitialized: {{Setting: "addons", Run: Task{options()}.Run}},
+			hooks.BeforeClusterDelete:          {{Setting: "cleanUp", Run: cleanup.Task{Clusters: options()}.Run}},
 		},
 	})).To(Succeed())
 	running, stop := context.WithCancel(context.Background())

@@ -19,10 +19,7 @@ const lookAgain = 5 * time.Second
 // Task is the task of BeforeClusterDelete. It must come before the clean-up.
 type Task struct{ hooks.Clusters }
 
-// Setting implements hooks.Task.
-func (Task) Setting() string { return "volumeBackupJob" }
-
-// Run implements hooks.Task.
+// Run creates the Job of the backup, and returns its progress.
 func (t Task) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
 	if hooks.NeverInitialized(job.Cluster) {
 		return hooks.Outcome{Done: true, Message: "no volumes were backed up: the control plane was never initialized"}, nil

@@ -13,34 +13,21 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions/workloadjob"
 )
 
-// conformance is the task of AfterClusterUpgrade.
-type conformance struct {
-	Options
-}
-
-var _ hooks.Task = conformance{}
-
-// NewConformance returns the task for AfterClusterUpgrade. It checks whether everything is as it
-// should be, and runs the user's own Job. It ends within a time that a setting limits, whatever it
-// found, because the next upgrade waits for it.
-func NewConformance(options Options) hooks.Task { return conformance{options} }
-
-// Setting implements hooks.Task.
-func (conformance) Setting() string { return "conformanceChecks" }
-
-// Run implements hooks.Task.
-func (c conformance) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
+// Conformance is the task of AfterClusterUpgrade. It checks whether everything is as it should be, and runs the
+// user's own Job. It ends within a time that a setting limits, whatever it found, because the next upgrade waits
+// for it.
+func (t Tasks) Conformance(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
 	parts := []part{probes(), nodes(), staticPods(), dnsObjects()}
-	seen := c.observe(ctx, job.Key(), parts...)
+	seen := t.observe(ctx, job.Key(), parts...)
 	result := results{checks: find(seen, job, []check{apiServerWell, nodesReady, staticPodsReady, controlPlaneUpgraded, dnsServed})}
 	configMap := job.Settings.ConformanceJob
 	if configMap != "" {
-		ran := c.supplied(job).Run(ctx, job, configMap)
+		ran := t.supplied(job).Run(ctx, job, configMap)
 		result.job = &ran
 	}
 	outcome := result.outcome(job.Settings.ConformanceChecksTimeout, job.Now.Sub(job.Since))
 	if outcome.Done && result.job != nil {
-		if err := c.supplied(job).End(ctx, job, *result.job); err != nil {
+		if err := t.supplied(job).End(ctx, job, *result.job); err != nil {
 			// The next upgrade does not wait for this.
 			outcome.Report += "the Job is left as it is: " + hooks.Message(err) + "\n"
 		}
@@ -48,9 +35,9 @@ func (c conformance) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, err
 	return outcome, nil
 }
 
-func (c conformance) supplied(job hooks.Job) workloadjob.Supplied {
+func (t Tasks) supplied(job hooks.Job) workloadjob.Supplied {
 	return workloadjob.Supplied{
-		Clusters: c.Clusters, Purpose: "conformance", Setting: "conformanceJob",
+		Clusters: t.Clusters, Purpose: "conformance", Setting: "conformanceJob",
 		// A Job that is gone while the checks wait for something else would run again.
 		Stays: job.Settings.ConformanceChecksTimeout,
 	}

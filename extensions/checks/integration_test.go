@@ -22,7 +22,6 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/capfoo/cluster-api-provider-foo/extensions/checks"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/workloadjob"
 )
@@ -33,7 +32,7 @@ var _ = Describe("Before an upgrade", func() {
 	It("names what stands in its way, and lets go once that is mended", func(ctx SpecContext) {
 		old := readyNode("old", "v1.32.0", nil)
 		shared.create(ctx, readyNode("cp", "v1.35.4", controlPlane()), old)
-		task := checks.NewUpgrade(shared.options)
+		task := shared.tasks.Upgrade
 		job := hooks.Job{Hook: "BeforeClusterUpgrade", From: "v1.35.4", To: "v1.36.3", Plan: []string{"v1.36.2", "v1.36.3"}, Settings: settings}
 		outcome := run(ctx, task, job)
 		Expect(outcome.Done).To(BeFalse())
@@ -55,9 +54,9 @@ var _ = Describe("Before an upgrade", func() {
 		shared.create(ctx, readyNode("cp", "v1.36.3", controlPlane()))
 		Expect(shared.client.List(ctx, &networkingv1beta1.IPAddressList{})).To(Succeed())
 		Expect(shared.client.List(ctx, &corev1.EndpointsList{})).To(Succeed(), "deprecated too, but never removed")
-		task := checks.NewUpgrade(shared.options)
+		task := shared.tasks.Upgrade
 		job := hooks.Job{Cluster: cluster(), To: "v1.37.0", Settings: settings}
-		Eventually(func() (hooks.Outcome, error) { return task.Run(ctx, job) }).
+		Eventually(func() (hooks.Outcome, error) { return task(ctx, job) }).
 			Should(HaveField("Done", false), "the API server counts a request after it has answered")
 		Expect(run(ctx, task, hooks.Job{To: "v1.36.3", Settings: settings}).Done).To(BeTrue(), "this release still has it")
 		Expect(run(ctx, task, job).Message).
@@ -66,7 +65,7 @@ var _ = Describe("Before an upgrade", func() {
 
 		job.Cluster = cluster()
 		job.Cluster.Annotations = map[string]string{"foo.cluster.x-k8s.io/acknowledged-apis": "ipaddresses.v1beta1.networking.k8s.io"}
-		Eventually(func() (hooks.Outcome, error) { return task.Run(ctx, job) }).Should(HaveField("Done", true), "the API server itself remembers it until it restarts")
+		Eventually(func() (hooks.Outcome, error) { return task(ctx, job) }).Should(HaveField("Done", true), "the API server itself remembers it until it restarts")
 	})
 
 	It("finds a control plane that is not well", func(ctx SpecContext) {
@@ -76,7 +75,7 @@ var _ = Describe("Before an upgrade", func() {
 		stuck := pod("kube-system", "kube-scheduler-cp", "cp", tier)
 		stuck.Status.Conditions[0].Status = corev1.ConditionFalse
 		shared.create(ctx, node, stuck, pod("kube-system", "kube-apiserver-cp", "cp", tier), pod("kube-system", "kube-controller-manager-cp", "cp", tier))
-		Expect(run(ctx, checks.NewUpgrade(shared.options), hooks.Job{To: "v1.36.3", Settings: settings}).Report).
+		Expect(run(ctx, shared.tasks.Upgrade, hooks.Job{To: "v1.36.3", Settings: settings}).Report).
 			To(Equal("Node cp is not Ready\nkube-scheduler on Node cp is not ready\n"))
 	})
 })
@@ -87,7 +86,7 @@ var _ = Describe("Between the steps of an upgrade", func() {
 	It("waits for the control plane's nodes and DNS", func(ctx SpecContext) {
 		behind := readyNode("cp", "v1.35.4", controlPlane())
 		shared.create(ctx, behind, readyNode("w", "v1.35.4", nil), deployment())
-		task := checks.NewSmoke(shared.options)
+		task := shared.tasks.Smoke
 		job := hooks.Job{Hook: "AfterControlPlaneUpgrade", To: "v1.36.3", Settings: settings}
 		Expect(run(ctx, task, job).Message).To(Equal("waiting for the cluster to become healthy, because the smoke checks found: " +
 			"Deployment kube-system/coredns has no available replica; control plane Node cp has version v1.35.4, but should have v1.36.3"))
@@ -112,7 +111,7 @@ var _ = Describe("Between the steps of an upgrade", func() {
 				Spec:       policyv1.PodDisruptionBudgetSpec{MinAvailable: ptr.To(intstr.FromInt32(1)), Selector: &metav1.LabelSelector{MatchLabels: app}},
 				Status:     policyv1.PodDisruptionBudgetStatus{ExpectedPods: 1, CurrentHealthy: 1, DesiredHealthy: 1},
 			})
-		task := checks.NewSmoke(shared.options)
+		task := shared.tasks.Smoke
 		Expect(run(ctx, task, hooks.Job{Hook: "BeforeWorkersUpgrade", To: "v1.36.3", Settings: settings}).Report).
 			To(Equal("PodDisruptionBudget " + namespace + "/tight allows no disruption, which blocks the drain of 1 of its pods on workers\n"))
 		Expect(run(ctx, task, hooks.Job{Hook: "AfterWorkersUpgrade", To: "v1.36.3", Settings: settings}).Done).To(BeTrue(), "nothing is drained then")
@@ -120,18 +119,18 @@ var _ = Describe("Between the steps of an upgrade", func() {
 
 	It("tells an etcd that is gone from an API server that is", func(ctx SpecContext) {
 		broken := start(ctx, 10*time.Second)
-		task := checks.NewSmoke(broken.options)
+		task := broken.tasks.Smoke
 		job := hooks.Job{Hook: "AfterWorkersUpgrade", To: "v1.36.3", Settings: settings}
 		Expect(run(ctx, task, job).Done).To(BeTrue())
 		_ = broken.environment.ControlPlane.Etcd.Stop() // fails if it had to be killed, which is fine too
 		job.Cluster, job.Since = cluster(), time.Now()
-		Eventually(func() (hooks.Outcome, error) { return task.Run(ctx, job) }).Should(SatisfyAll(
+		Eventually(func() (hooks.Outcome, error) { return task(ctx, job) }).Should(SatisfyAll(
 			HaveField("Report", ContainSubstring("/readyz of the API server fails: etcd")), HaveField("Done", false)))
 
 		// Without its etcd it would take a minute to stop by itself, so it is killed.
 		_ = broken.environment.ControlPlane.GetAPIServer().Stop()
 		Eventually(func() (string, error) {
-			outcome, err := task.Run(ctx, job)
+			outcome, err := task(ctx, job)
 			return outcome.Message, err
 		}).Should(Equal("waiting for the cluster to become healthy, because the smoke checks found: the workload cluster cannot be reached: connection refused"), "once the process has ended")
 	})
@@ -144,7 +143,7 @@ var _ = Describe("After an upgrade", func() {
 
 	It("runs the Job once and keeps its result", func(ctx SpecContext) {
 		shared.create(ctx, &corev1.ConfigMap{ObjectMeta: inNamespace("default", "conformance"), Data: map[string]string{workloadjob.Key: text}})
-		task := checks.NewConformance(shared.options)
+		task := shared.tasks.Conformance
 		Expect(run(ctx, task, job).Message).To(MatchRegexp(`^waiting for the checks after the upgrade, which found: Job default/foo-conformance-[0-9a-f]{10} has not finished$`))
 		made := jobs(ctx)
 		Expect(made).To(HaveLen(1))
@@ -166,7 +165,7 @@ var _ = Describe("After an upgrade", func() {
 
 	It("leaves no Job running when the time is over", func(ctx SpecContext) {
 		shared.create(ctx, &corev1.ConfigMap{ObjectMeta: inNamespace("default", "conformance"), Data: map[string]string{workloadjob.Key: text}})
-		task, late := checks.NewConformance(shared.options), job
+		task, late := shared.tasks.Conformance, job
 		late.To, late.Since = "v1.37.0", time.Now()
 		Expect(run(ctx, task, late).Done).To(BeFalse())
 		Expect(jobs(ctx)).To(HaveLen(1))
@@ -179,7 +178,7 @@ var _ = Describe("After an upgrade", func() {
 	})
 
 	It("ends in time without the ConfigMap that it was to run", func(ctx SpecContext) {
-		task := checks.NewConformance(shared.options)
+		task := shared.tasks.Conformance
 		const missing = `ConfigMap conformance, which the setting conformanceJob names, cannot be read: the API server answered NotFound for configmaps "conformance"`
 		Expect(run(ctx, task, job)).To(Equal(hooks.Outcome{
 			Message: "waiting for the checks after the upgrade, which found: " + missing, Report: "checks: found no problems\njob: " + missing + "\n", RetryAfter: 10 * time.Second,

@@ -31,8 +31,8 @@ const (
 	controlPlaneLabel = "node-role.kubernetes.io/control-plane"
 )
 
-// Options configures the tasks.
-type Options struct {
+// Tasks are the tasks of the hooks around an upgrade.
+type Tasks struct {
 	hooks.Clusters
 
 	// Versions returns the Kubernetes versions that are available for the machines of a
@@ -42,7 +42,7 @@ type Options struct {
 
 // source is a workload cluster that can be reached.
 type source struct {
-	Options
+	Tasks
 
 	cluster client.ObjectKey
 	objects client.Client
@@ -68,10 +68,10 @@ func availableVersions() part {
 
 // observe reads the parts. The observation says what could not be read; if a cluster does not
 // answer at all, it says only that.
-func (o Options) observe(ctx context.Context, cluster client.ObjectKey, parts ...part) observation {
+func (t Tasks) observe(ctx context.Context, cluster client.ObjectKey, parts ...part) observation {
 	ctx, cancel := context.WithTimeout(ctx, observeTimeout)
 	defer cancel()
-	from, err := o.reach(ctx, cluster)
+	from, err := t.reach(ctx, cluster)
 	if err != nil {
 		return observation{unreadable: []string{"the workload cluster cannot be reached: " + hooks.Message(err)}}
 	}
@@ -85,8 +85,8 @@ func (o Options) observe(ctx context.Context, cluster client.ObjectKey, parts ..
 }
 
 // reach connects to a workload cluster, and returns an error if nothing answers there.
-func (o Options) reach(ctx context.Context, cluster client.ObjectKey) (source, error) {
-	config, err := o.Config(ctx, cluster)
+func (t Tasks) reach(ctx context.Context, cluster client.ObjectKey) (source, error) {
+	config, err := t.Config(ctx, cluster)
 	if err != nil {
 		return source{}, err
 	}
@@ -97,11 +97,11 @@ func (o Options) reach(ctx context.Context, cluster client.ObjectKey) (source, e
 	if err := server.answers(ctx); err != nil {
 		return source{}, err
 	}
-	objects, err := o.Workload(ctx, cluster)
+	objects, err := t.Workload(ctx, cluster)
 	if err != nil {
 		return source{}, err
 	}
-	return source{Options: o, cluster: cluster, objects: objects, server: server}, nil
+	return source{Tasks: t, cluster: cluster, objects: objects, server: server}, nil
 }
 
 func readNodes(ctx context.Context, from source, into *observation) error {

@@ -11,25 +11,11 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
-// smoke is the task of the hooks between the steps of an upgrade.
-type smoke struct {
-	Options
-}
-
-var _ hooks.Task = smoke{}
-
-// NewSmoke returns the task for AfterControlPlaneUpgrade, BeforeWorkersUpgrade and
-// AfterWorkersUpgrade. It checks whether the cluster still works. It waits until it does, within a
-// time that a setting limits.
-func NewSmoke(options Options) hooks.Task { return smoke{options} }
-
-// Setting implements hooks.Task.
-func (smoke) Setting() string { return "smokeChecks" }
-
-// Run implements hooks.Task.
-func (s smoke) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
+// Smoke is the task of AfterControlPlaneUpgrade, BeforeWorkersUpgrade and AfterWorkersUpgrade. It checks
+// whether the cluster still works. It waits until it does, within a time that a setting limits.
+func (t Tasks) Smoke(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
 	parts, checks := smokeFindings(job.Hook)
-	return smokeOutcome(find(s.observe(ctx, job.Key(), parts...), job, checks), job.Settings, job.Now.Sub(job.Since)), nil
+	return smokeOutcome(find(t.observe(ctx, job.Key(), parts...), job, checks), job.Settings, job.Now.Sub(job.Since)), nil
 }
 
 // smokeFindings returns the checks for a hook, and the parts that they need.

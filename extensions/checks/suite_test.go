@@ -34,7 +34,7 @@ import (
 type world struct {
 	environment *envtest.Environment
 	client      client.Client
-	options     checks.Options
+	tasks       checks.Tasks
 }
 
 var shared *world
@@ -64,7 +64,7 @@ func start(ctx context.Context, stopTimeout time.Duration) *world {
 	DeferCleanup(func() { Expect(environment.Stop()).To(Or(Succeed(), MatchError(syscall.ESRCH))) })
 	c, err := client.New(config, client.Options{Scheme: clientgoscheme.Scheme})
 	Expect(err).NotTo(HaveOccurred())
-	w := &world{environment: environment, client: c, options: checks.Options{
+	w := &world{environment: environment, client: c, tasks: checks.Tasks{
 		Clusters: hooks.Clusters{
 			Client:   c,
 			Workload: func(context.Context, client.ObjectKey) (client.Client, error) { return c, nil },
@@ -74,7 +74,7 @@ func start(ctx context.Context, stopTimeout time.Duration) *world {
 	}}
 	Eventually(func() (hooks.Outcome, error) {
 		job := hooks.Job{Hook: "AfterWorkersUpgrade", To: "v1.36.3", Cluster: cluster(), Since: time.Now(), Now: time.Now()}
-		return checks.NewSmoke(w.options).Run(ctx, job)
+		return w.tasks.Smoke(ctx, job)
 	}).Should(HaveField("Done", true), "an API server serves before its /readyz says so")
 	return w
 }
@@ -117,7 +117,7 @@ func cluster() *clusterv1.Cluster {
 
 // run runs a task twice, expects the same outcome both times, and returns it. On a busy machine, an API
 // server may say for a moment that its etcd does not answer. That does not count.
-func run(ctx context.Context, task hooks.Task, job hooks.Job) hooks.Outcome {
+func run(ctx context.Context, task func(context.Context, hooks.Job) (hooks.Outcome, error), job hooks.Job) hooks.Outcome {
 	GinkgoHelper()
 	job.Cluster = cluster()
 	job.Now = time.Now()
@@ -128,7 +128,7 @@ func run(ctx context.Context, task hooks.Task, job hooks.Job) hooks.Outcome {
 	Eventually(func(g Gomega) {
 		for _, into := range []*hooks.Outcome{&outcome, &again} {
 			var err error
-			*into, err = task.Run(ctx, job)
+			*into, err = task(ctx, job)
 			Expect(err).NotTo(HaveOccurred())
 			g.Expect(into.Report).NotTo(ContainSubstring("of the API server fails"))
 		}

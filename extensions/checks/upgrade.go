@@ -18,22 +18,10 @@ const (
 	lookAgain = 10 * time.Second
 )
 
-// upgrade is the task of BeforeClusterUpgrade.
-type upgrade struct {
-	Options
-}
-
-var _ hooks.Task = upgrade{}
-
-// NewUpgrade returns the task for BeforeClusterUpgrade. It checks whether an upgrade can go well.
-func NewUpgrade(options Options) hooks.Task { return upgrade{options} }
-
-// Setting implements hooks.Task.
-func (upgrade) Setting() string { return "upgradeChecks" }
-
-// Run implements hooks.Task.
-func (u upgrade) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
-	seen := u.observe(ctx, job.Key(), probes(), nodes(), staticPods(), requestedAPIs(), availableVersions())
+// Upgrade is the task of BeforeClusterUpgrade and BeforeControlPlaneUpgrade. It checks whether an upgrade can go
+// well.
+func (t Tasks) Upgrade(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
+	seen := t.observe(ctx, job.Key(), probes(), nodes(), staticPods(), requestedAPIs(), availableVersions())
 	found := find(seen, job, upgradeFindings())
 	if len(found) == 0 {
 		return hooks.Outcome{Done: true, Message: "the upgrade checks found no problems"}, nil

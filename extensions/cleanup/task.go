@@ -23,9 +23,6 @@ const patience = 30 * time.Second
 // Task cleans up before a Cluster is deleted.
 type Task struct{ hooks.Clusters }
 
-// Setting implements hooks.Task.
-func (Task) Setting() string { return "cleanUp" }
-
 // Run deletes what must be deleted, and returns what it waits for. It is done once a look finds
 // nothing more, or once its time is over.
 func (t Task) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {

@@ -264,7 +264,7 @@ func beginning(spec extensionv1.HookJobSpec, cluster *clusterv1.Cluster) time.Ti
 	return spec.RequestTime.Time
 }
 
-// endedTasks returns the tasks of the current attempt whose outcome was final. For BeforeClusterDelete, it also
+// endedTasks returns the tasks of the current attempt whose end is recorded. For BeforeClusterDelete, it also
 // returns those of earlier attempts: a second snapshot would not have what has been deleted since.
 func endedTasks(known *extensionv1.HookJob) []extensionv1.HookJobTask {
 	if known.Status.Attempt != known.Spec.Attempt && known.Spec.Hook != BeforeClusterDelete {

@@ -53,14 +53,24 @@ func handling(config *runtimev1.ExtensionConfig, hooks ...string) *runtimev1.Ext
 	return config
 }
 
-// recorder is a task that records the jobs that it gets.
-type recorder struct{ jobs []Job }
+// scripted is a task that ends as the test wants, and records the jobs that it gets.
+type scripted struct {
+	setting string
+	outcome Outcome
+	err     error
+	jobs    []Job
+}
 
-func (*recorder) Setting() string { return "smokeChecks" }
+// succeeding is a task that is done at once.
+func succeeding() *scripted {
+	return &scripted{setting: "smokeChecks", outcome: Outcome{Done: true, Message: "done"}}
+}
 
-func (r *recorder) Run(_ context.Context, job Job) (Outcome, error) {
-	r.jobs = append(r.jobs, job)
-	return Outcome{Done: true, Message: "done"}, nil
+func (s *scripted) task() Task {
+	return Task{Setting: s.setting, Run: func(_ context.Context, job Job) (Outcome, error) {
+		s.jobs = append(s.jobs, job)
+		return s.outcome, s.err
+	}}
 }
 
 // upgradeOf returns a call of BeforeControlPlaneUpgrade for a Cluster.
@@ -93,9 +103,9 @@ func TestAJobIsDoneWithTheSettingsOfItsExtensionConfig(t *testing.T) {
 	} {
 		t.Run(config, func(t *testing.T) {
 			g := NewWithT(t)
-			made, task := newJob(upgradeOf(cluster), config, time.Now()), &recorder{}
+			made, task := newJob(upgradeOf(cluster), config, time.Now()), succeeding()
 			live := management(g, cluster, made, registration("foo", map[string]string{"smokeChecks": "Enabled", "smokeChecksTimeout": "1m"}))
-			reconcileJob(g, newWorker(live, live, Tasks{BeforeControlPlaneUpgrade: {task}}), made)
+			reconcileJob(g, newWorker(live, live, Tasks{BeforeControlPlaneUpgrade: {task.task()}}), made)
 			var timeouts []time.Duration
 			for _, job := range task.jobs {
 				timeouts = append(timeouts, job.Settings.SmokeChecksTimeout)
@@ -123,11 +133,11 @@ func TestAJobThatLostItsStatusIsDoneAgain(t *testing.T) {
 // A replica with a stale cache must not do a completed job again.
 func TestNoJobIsDoneTwice(t *testing.T) {
 	g := NewWithT(t)
-	made, task := newJob(upgradeOf(cluster), "foo", time.Now()), &recorder{}
+	made, task := newJob(upgradeOf(cluster), "foo", time.Now()), succeeding()
 	objects := []client.Object{cluster, made, registration("foo", map[string]string{"smokeChecks": "Enabled"})}
 	behind, live := management(g, objects...), management(g, objects...)
 	for range 2 {
-		reconcileJob(g, newWorker(behind, live, Tasks{BeforeControlPlaneUpgrade: {task}}), made)
+		reconcileJob(g, newWorker(behind, live, Tasks{BeforeControlPlaneUpgrade: {task.task()}}), made)
 	}
 	g.Expect(task.jobs).To(HaveLen(1))
 }
@@ -135,22 +145,11 @@ func TestNoJobIsDoneTwice(t *testing.T) {
 // A cache may not have seen yet that a Cluster was paused, or is being deleted.
 func TestNoJobIsDoneForWhatAClusterNoLongerIs(t *testing.T) {
 	g := NewWithT(t)
-	made, task, config := newJob(upgradeOf(cluster), "foo", time.Now()), &recorder{}, registration("foo", map[string]string{"smokeChecks": "Enabled"})
+	made, task, config := newJob(upgradeOf(cluster), "foo", time.Now()), succeeding(), registration("foo", map[string]string{"smokeChecks": "Enabled"})
 	paused := cluster.DeepCopy()
 	paused.Spec.Paused = ptr.To(true)
-	reconcileJob(g, newWorker(management(g, cluster, made, config), management(g, paused, made, config), Tasks{BeforeControlPlaneUpgrade: {task}}), made)
+	reconcileJob(g, newWorker(management(g, cluster, made, config), management(g, paused, made, config), Tasks{BeforeControlPlaneUpgrade: {task.task()}}), made)
 	g.Expect(task.jobs).To(BeEmpty())
-}
-
-// slow is a task that runs until the test lets it end.
-type slow struct{ runs, end chan struct{} }
-
-func (slow) Setting() string { return "smokeChecks" }
-
-func (s slow) Run(context.Context, Job) (Outcome, error) {
-	s.runs <- struct{}{}
-	<-s.end
-	return Outcome{Done: true}, nil
 }
 
 // A pass of add-ons that began before they were changed must not undo what another job has applied
@@ -158,7 +157,12 @@ func (s slow) Run(context.Context, Job) (Outcome, error) {
 func TestJobsOfAClusterRunOneAfterTheOther(t *testing.T) {
 	g := NewWithT(t)
 	ctx := context.Background()
-	task := slow{runs: make(chan struct{}, 1), end: make(chan struct{})}
+	runs, end := make(chan struct{}, 1), make(chan struct{})
+	task := Task{Setting: "smokeChecks", Run: func(context.Context, Job) (Outcome, error) {
+		runs <- struct{}{}
+		<-end
+		return Outcome{Done: true}, nil
+	}}
 	other := cluster.DeepCopy()
 	other.Name, other.UID = "green", "another"
 	step, next, elsewhere := upgradeOf(cluster), upgradeOf(cluster), upgradeOf(other)
@@ -174,42 +178,28 @@ func TestJobsOfAClusterRunOneAfterTheOther(t *testing.T) {
 	}
 	var running sync.WaitGroup
 	running.Go(func() { reconcile(jobs[0]) })
-	<-task.runs
+	<-runs
 	ended := make(chan ctrl.Result, 1)
 	running.Go(func() { ended <- reconcile(jobs[1]) })
 	g.Eventually(ended).Should(Receive(HaveField("RequeueAfter", BeNumerically(">", 0))), "it runs at the same time")
 	running.Go(func() { reconcile(jobs[2]) })
-	g.Eventually(task.runs).Should(Receive(), "other Clusters do not wait")
-	close(task.end)
+	g.Eventually(runs).Should(Receive(), "other Clusters do not wait")
+	close(end)
 	running.Wait()
 	reconcile(jobs[1])
-	g.Expect(task.runs).To(Receive())
-}
-
-// scripted is a task that ends as the test wants.
-type scripted struct {
-	setting string
-	outcome Outcome
-	err     error
-	jobs    []Job
-}
-
-func (s *scripted) Setting() string { return s.setting }
-
-func (s *scripted) Run(_ context.Context, job Job) (Outcome, error) {
-	s.jobs = append(s.jobs, job)
-	return s.outcome, s.err
+	g.Expect(runs).To(Receive())
 }
 
 // A backup of volumes must not be looked for, or begin again, once the clean-up has deleted them.
-func TestATaskThatHasEndedForGoodIsNotRunAgain(t *testing.T) {
+func TestATaskThatHasEndedBeforeADeletionIsNotRunAgain(t *testing.T) {
 	g := NewWithT(t)
 	ctx := context.Background()
-	first := &scripted{setting: "smokeChecks", outcome: Outcome{Done: true, Final: true, Message: "backed up", Report: "where", Incomplete: true}}
+	first := &scripted{setting: "smokeChecks", outcome: Outcome{Done: true, Message: "backed up", Report: "where", Incomplete: true}}
 	second := &scripted{setting: "upgradeChecks", err: errors.New("no answer")}
-	job := newJob(upgradeOf(cluster), "foo", time.Unix(1000, 0))
-	live := management(g, cluster, job, registration("foo", map[string]string{"smokeChecks": enabled, "upgradeChecks": enabled}))
-	doing, now := newWorker(live, live, Tasks{BeforeControlPlaneUpgrade: {first, second}}), clocktesting.NewFakePassiveClock(time.Unix(2000, 500))
+	deleted := beingDeleted()
+	job := newJob(call{cluster: deleted, hook: BeforeClusterDelete}, "foo", time.Unix(1000, 0))
+	live := management(g, deleted, job, registration("foo", map[string]string{"smokeChecks": enabled, "upgradeChecks": enabled}))
+	doing, now := newWorker(live, live, Tasks{BeforeClusterDelete: {first.task(), second.task()}}), clocktesting.NewFakePassiveClock(time.Unix(2000, 500))
 	doing.recorder, doing.clock = events.NewFakeRecorder(100), now
 	// A crash may follow, and the second task may destroy what shows that the first one has ended.
 	result, err := doing.Reconcile(ctx, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(job)})
@@ -240,9 +230,10 @@ func TestATaskThatHasEndedForGoodIsNotRunAgain(t *testing.T) {
 	g.Expect(live.Update(ctx, job)).To(Succeed())
 	first.outcome = Outcome{Message: "again"}
 	reconcileJob(g, doing, job)
-	g.Expect(first.jobs).To(HaveLen(2), "another attempt has nothing yet")
+	g.Expect(first.jobs).To(HaveLen(1), "not by another attempt either")
 	g.Expect(live.Get(ctx, client.ObjectKeyFromObject(job), job)).To(Succeed())
-	g.Expect(job.Status.Ended).To(BeEmpty())
+	g.Expect(messageOf(job)).To(Equal("backed up; cleaned up"))
+	g.Expect(job.Status.Ended).To(HaveLen(2))
 }
 
 // A task that ends because the extension stops says nothing about the cluster.
@@ -252,25 +243,20 @@ func TestATaskThatIsInterruptedIsNotDone(t *testing.T) {
 	stop()
 	task := &scripted{setting: "smokeChecks", outcome: Outcome{Done: true, Incomplete: true, Message: "the time is over"}}
 	job := Job{Hook: BeforeClusterDelete, Settings: Settings{given: map[string]string{"smokeChecks": enabled}}}
-	outcome, err := Tasks{BeforeClusterDelete: {task}}.run(ctx, job, nil, nil)
+	outcome, err := Tasks{BeforeClusterDelete: {task.task()}}.run(ctx, job, nil, nil)
 	g.Expect(err).To(MatchError(context.Canceled))
 	g.Expect(outcome).To(BeZero())
 }
 
-// repeating is a scripted task that runs again.
-type repeating struct{ scripted }
-
-func (*repeating) Repeats() {}
-
 // The correction of an add-on is applied while the smoke checks after it fail.
-func TestARepeatedTaskRunsAgainButKeepsItsTime(t *testing.T) {
+func TestATaskOfAnotherHookRunsAgainButKeepsItsTime(t *testing.T) {
 	g := NewWithT(t)
 	ctx := context.Background()
-	done := Outcome{Done: true, Final: true, Message: "applied"}
-	first, second := &repeating{scripted{setting: "smokeChecks", outcome: done}}, &scripted{setting: "upgradeChecks", outcome: Outcome{Message: "waits"}}
+	done := Outcome{Done: true, RestartsTimeouts: true, Message: "applied"}
+	first, second := &scripted{setting: "smokeChecks", outcome: done}, &scripted{setting: "upgradeChecks", outcome: Outcome{Message: "waits"}}
 	job := newJob(upgradeOf(cluster), "foo", time.Unix(1000, 0))
 	live := management(g, cluster, job, registration("foo", map[string]string{"smokeChecks": enabled, "upgradeChecks": enabled}))
-	doing, now := newWorker(live, live, Tasks{BeforeControlPlaneUpgrade: {first, second}}), clocktesting.NewFakePassiveClock(time.Unix(2000, 0))
+	doing, now := newWorker(live, live, Tasks{BeforeControlPlaneUpgrade: {first.task(), second.task()}}), clocktesting.NewFakePassiveClock(time.Unix(2000, 0))
 	doing.recorder, doing.clock = events.NewFakeRecorder(100), now
 	look := func(second int64, outcome Outcome) {
 		now.SetTime(time.Unix(second, 0))
@@ -293,6 +279,14 @@ func TestARepeatedTaskRunsAgainButKeepsItsTime(t *testing.T) {
 		times = append(times, run.Since.Unix())
 	}
 	g.Expect(times).To(Equal([]int64{2000, 2000, 5000}))
+
+	job.Spec.Attempt++
+	g.Expect(live.Update(ctx, job)).To(Succeed())
+	look(6000, done)
+	g.Expect(first.jobs).To(HaveLen(7))
+	g.Expect(job.Status.Ended).To(ConsistOf(HaveField("EndTime.Time", BeTemporally("==", time.Unix(6000, 0)))), "another attempt had nothing yet")
+	look(7000, Outcome{Message: "again"})
+	g.Expect(job.Status.Ended).To(BeEmpty())
 }
 
 // Cluster API calls AfterControlPlaneInitialized only once, even if the settings ask for nothing then.
@@ -301,10 +295,10 @@ func TestSettingsThatAskForNothing(t *testing.T) {
 		t.Run(hook, func(t *testing.T) {
 			g := NewWithT(t)
 			ctx := context.Background()
-			task, config := &recorder{}, registration("foo", map[string]string{"smokeChecks": disabled})
+			task, config := succeeding(), registration("foo", map[string]string{"smokeChecks": disabled})
 			called := cluster.DeepCopy()
 			live := management(g, called, config)
-			tasks := Tasks{hook: {task}}
+			tasks := Tasks{hook: {task.task()}}
 			decided := New(live, live, tasks).decide(ctx, call{cluster: called, hook: hook, settings: config.Spec.Settings})
 			g.Expect(decided.failure).To(BeFalse())
 			jobs := &extensionv1.HookJobList{}
@@ -334,9 +328,9 @@ func TestSettingsThatAskForNothing(t *testing.T) {
 func TestAJobIsDoneOnceTheSettingsAskForItAgain(t *testing.T) {
 	g := NewWithT(t)
 	ctx := context.Background()
-	made, task, config := newJob(upgradeOf(cluster), "foo", time.Now()), &recorder{}, registration("foo", nil)
+	made, task, config := newJob(upgradeOf(cluster), "foo", time.Now()), succeeding(), registration("foo", nil)
 	live := management(g, cluster, made, config)
-	doing := newWorker(live, live, Tasks{BeforeControlPlaneUpgrade: {task}})
+	doing := newWorker(live, live, Tasks{BeforeControlPlaneUpgrade: {task.task()}})
 	reconcileJob(g, doing, made)
 	g.Expect(live.Get(ctx, client.ObjectKeyFromObject(made), made)).To(Succeed())
 	g.Expect(messageOf(made)).To(Equal("nothing is done: the settings do not ask for it"))
@@ -393,9 +387,9 @@ func TestExtensionConfigsHaveTheirOwnJobs(t *testing.T) {
 	g := NewWithT(t)
 	ctx := context.Background()
 	one, other := map[string]string{"smokeChecks": "Enabled"}, map[string]string{"smokeChecks": "Enabled", "smokeChecksTimeout": "1m"}
-	live, task := management(g, cluster, registration("one", one), registration("other", other)), &recorder{}
+	live, task := management(g, cluster, registration("one", one), registration("other", other)), succeeding()
 	stored := store{cached: live, client: live, clock: clock.RealClock{}}
-	doing := newWorker(live, live, Tasks{BeforeControlPlaneUpgrade: {task}})
+	doing := newWorker(live, live, Tasks{BeforeControlPlaneUpgrade: {task.task()}})
 	for _, settings := range []map[string]string{one, other, one, other} {
 		asked := upgradeOf(cluster)
 		asked.settings = settings
@@ -415,9 +409,9 @@ func TestExtensionConfigsHaveTheirOwnJobs(t *testing.T) {
 func TestEachExtensionConfigHasAJobOfAfterControlPlaneInitialized(t *testing.T) {
 	g := NewWithT(t)
 	ctx := context.Background()
-	config, another, task := registration("foo", nil), registration("another", nil), &recorder{}
+	config, another, task := registration("foo", nil), registration("another", nil), succeeding()
 	live := management(g, cluster, another, config)
-	tasks := Tasks{AfterControlPlaneInitialized: {task}}
+	tasks := Tasks{AfterControlPlaneInitialized: {task.task()}}
 	for range 2 {
 		g.Expect(New(live, live, tasks).decide(ctx, call{cluster: cluster, hook: AfterControlPlaneInitialized}).failure).To(BeFalse())
 	}
@@ -451,10 +445,10 @@ func TestEachExtensionConfigHasAJobOfAfterControlPlaneInitialized(t *testing.T) 
 func TestAnOutdatedResultIsNotUsed(t *testing.T) {
 	g := NewWithT(t)
 	ctx := context.Background()
-	live, task := management(g, cluster, registration("foo", map[string]string{"smokeChecks": "Enabled"})), &recorder{}
+	live, task := management(g, cluster, registration("foo", map[string]string{"smokeChecks": "Enabled"})), succeeding()
 	now := clocktesting.NewFakePassiveClock(time.Now().Truncate(time.Second))
 	stored := store{cached: live, client: live, clock: now}
-	doing := newWorker(live, live, Tasks{BeforeControlPlaneUpgrade: {task}})
+	doing := newWorker(live, live, Tasks{BeforeControlPlaneUpgrade: {task.task()}})
 	doing.clock = now
 	asked := upgradeOf(cluster)
 	asked.settings = map[string]string{"smokeChecks": "Enabled"}
@@ -486,9 +480,9 @@ func TestAnOutdatedResultIsNotUsed(t *testing.T) {
 func TestACompletedJobIsDoneAgainIfTheSettingsAskForMore(t *testing.T) {
 	g := NewWithT(t)
 	ctx := context.Background()
-	config, smoke, more := registration("foo", nil), &recorder{}, &scripted{setting: "upgradeChecks", outcome: Outcome{Done: true}}
+	config, smoke, more := registration("foo", nil), succeeding(), &scripted{setting: "upgradeChecks", outcome: Outcome{Done: true}}
 	live := management(g, cluster, config)
-	tasks := Tasks{BeforeControlPlaneUpgrade: {smoke, more}}
+	tasks := Tasks{BeforeControlPlaneUpgrade: {smoke.task(), more.task()}}
 	answers, doing, asked := New(live, live, tasks), newWorker(live, live, tasks), upgradeOf(cluster)
 	holds := func(settings map[string]string) bool {
 		g.Expect(live.Get(ctx, client.ObjectKeyFromObject(config), config)).To(Succeed())

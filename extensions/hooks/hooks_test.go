@@ -22,27 +22,16 @@ import (
 	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/extension/v1alpha1"
 )
 
-// step is a task that the settings want.
-type step struct {
-	name    string
-	wanted  bool
-	outcome Outcome
-	err     error
-	runs    *[]string
-}
-
-func (s step) Setting() string { return s.name }
-
-func (s step) Run(context.Context, Job) (Outcome, error) {
-	*s.runs = append(*s.runs, s.name)
-	return s.outcome, s.err
-}
-
 func TestTasksRunInTheirOrder(t *testing.T) {
 	done := func(message string) Outcome {
 		return Outcome{Done: true, Message: message, Report: "report of " + message + "\n"}
 	}
 	waits := Outcome{Message: "waits", Report: "so far"}
+	type step struct {
+		wanted  bool
+		outcome Outcome
+		err     error
+	}
 	for name, test := range map[string]struct {
 		a, b    step
 		want    Outcome
@@ -68,15 +57,18 @@ func TestTasksRunInTheirOrder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			var runs []string
-			test.a.name, test.a.runs, test.b.name, test.b.runs = "a", &runs, "b", &runs
-			given := map[string]string{}
-			for _, step := range []step{test.a, test.b} {
-				given[step.name] = disabled
+			given := map[string]string{"a": disabled, "b": disabled}
+			task := func(name string, step step) Task {
 				if step.wanted {
-					given[step.name] = enabled
+					given[name] = enabled
 				}
+				return Task{Setting: name, Run: func(context.Context, Job) (Outcome, error) {
+					runs = append(runs, name)
+					return step.outcome, step.err
+				}}
 			}
-			outcome, err := Tasks{"hook": {test.a, test.b}}.run(context.Background(), Job{Hook: "hook", Settings: Settings{given: given}}, nil, nil)
+			tasks := []Task{task("a", test.a), task("b", test.b)}
+			outcome, err := Tasks{"hook": tasks}.run(context.Background(), Job{Hook: "hook", Settings: Settings{given: given}}, nil, nil)
 			if test.wantErr != "" {
 				g.Expect(err).To(MatchError(test.wantErr))
 			} else {

@@ -73,10 +73,9 @@ type Outcome struct {
 	Incomplete bool
 	// Last means that the tasks after this one are not run, because they need its result.
 	Last bool
-	// Final means that the task is done and, unless it is Repeated, not run again for this attempt,
-	// for example because what it did could not be done or found again later. The timeouts of the
-	// tasks after it count from now. Before a deletion, every task that is done is final.
-	Final bool
+	// RestartsTimeouts means that the timeouts of the tasks after this one count from when this one was done.
+	// If it is no longer done for a while, they start again. Before a deletion, they always count so.
+	RestartsTimeouts bool
 	// SnapshotTime is when an etcd snapshot was taken. It is zero if none was taken.
 	SnapshotTime time.Time
 
@@ -84,7 +83,7 @@ type Outcome struct {
 	asked []string
 	// resting means that the job does not hold its Cluster, since nobody asks for it now.
 	resting bool
-	// ended are the tasks of the attempt whose outcome was final.
+	// ended are the tasks of the attempt whose end is recorded.
 	ended []extensionv1.HookJobTask
 }
 
@@ -99,42 +98,34 @@ func isResting(job *extensionv1.HookJob) bool {
 	return condition != nil && condition.Reason == extensionv1.HookJobRestingReason
 }
 
-// Task is a part of the work of a hook. Implementations must be safe for concurrent use for different
-// Clusters. Jobs of the same Cluster run one after the other.
-type Task interface {
+// Task is a part of the work of a hook.
+type Task struct {
 	// Setting is the name of the setting that asks for the task. A job has one task of each name.
-	Setting() string
+	Setting string
 	// Run does what can be done now and returns the progress. It is called again until the job
 	// is done, also after a restart, and with other settings if these changed. So it must find
 	// what was done before instead of repeating it. An error is shown like the Message of a
 	// waiting job, so the same rules apply to it. Run is then retried after a backoff of at
-	// most 15 seconds. Once the context has ended, the outcome does not count.
-	Run(ctx context.Context, job Job) (Outcome, error)
-}
-
-// Repeated is a task that runs again while the tasks after it wait, even if its outcome was final. If
-// it is no longer done, the timeouts of the tasks after it start again.
-type Repeated interface {
-	Task
-	// Repeats marks the task.
-	Repeats()
+	// most 15 seconds. Once the context has ended, the outcome does not count. Run must be safe for
+	// concurrent use for different Clusters. Jobs of the same Cluster run one after the other.
+	Run func(ctx context.Context, job Job) (Outcome, error)
 }
 
 // Tasks are the tasks of each hook in their order, by the name of the hook. Each begins once the
-// previous ones are done. Until the whole job is done, those that are done run again, unless their
-// outcome was final.
+// previous ones are done. Until the whole job is done, those that are done run again. Before a deletion, they
+// do not: what they did could not be done or found again later.
 type Tasks map[string][]Task
 
 // wanted returns the tasks of a hook that the settings ask for.
 func (t Tasks) wanted(hook string, settings Settings) []Task {
-	return slices.DeleteFunc(slices.Clone(t[hook]), func(task Task) bool { return !settings.asksFor(task.Setting()) })
+	return slices.DeleteFunc(slices.Clone(t[hook]), func(task Task) bool { return !settings.asksFor(task.Setting) })
 }
 
 // settingsOf returns the settings that ask for tasks.
 func settingsOf(tasks []Task) []string {
 	settings := make([]string, 0, len(tasks))
 	for _, task := range tasks {
-		settings = append(settings, task.Setting())
+		settings = append(settings, task.Setting)
 	}
 	return settings
 }
@@ -151,7 +142,7 @@ func (t Tasks) run(ctx context.Context, job Job, ended []extensionv1.HookJobTask
 		}
 		whole.add(outcome)
 		if !outcome.Done {
-			whole.ended = slices.DeleteFunc(slices.Clone(whole.ended), func(one extensionv1.HookJobTask) bool { return one.Setting == task.Setting() })
+			whole.ended = slices.DeleteFunc(slices.Clone(whole.ended), func(one extensionv1.HookJobTask) bool { return one.Setting == task.Setting })
 			whole.Message, whole.RetryAfter = outcome.Message, outcome.RetryAfter
 			return whole, nil
 		}
@@ -159,9 +150,9 @@ func (t Tasks) run(ctx context.Context, job Job, ended []extensionv1.HookJobTask
 			break
 		}
 		// Before a deletion, jobs of other ExtensionConfigs wait for the record of this end.
-		if (outcome.Final || job.Hook == BeforeClusterDelete) && since.IsZero() {
+		if (outcome.RestartsTimeouts || job.Hook == BeforeClusterDelete) && since.IsZero() {
 			since = metav1.NewTime(job.Now).Rfc3339Copy() // what is stored
-			whole.ended = append(whole.ended, recordOf(task.Setting(), outcome, since))
+			whole.ended = append(whole.ended, recordOf(task.Setting, outcome, since))
 			if i < len(wanted)-1 {
 				// The next task may destroy what shows that this one has ended.
 				whole.RetryAfter = time.Millisecond
@@ -188,11 +179,11 @@ func join(separator string, texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), separator)
 }
 
-// look runs a task unless it has ended for good, or waits for others. It also returns when the task has
-// ended.
+// look runs a task unless it has ended before a deletion, or waits for others. It also returns when the end of
+// the task was recorded.
 func (t Tasks) look(ctx context.Context, task Task, job Job, ended []extensionv1.HookJobTask, others others) (outcome Outcome, since metav1.Time, err error) {
-	outcome, since, known := endedAs(ended, task.Setting())
-	if _, repeated := task.(Repeated); known && !repeated {
+	outcome, since, known := endedAs(ended, task.Setting)
+	if known && job.Hook == BeforeClusterDelete {
 		return outcome, since, nil
 	}
 	held, othersEnded := others.before(t.earlier(job.Hook, task))
@@ -212,7 +203,7 @@ func (t Tasks) look(ctx context.Context, task Task, job Job, ended []extensionv1
 // earlier returns the settings of the tasks that come before one.
 func (t Tasks) earlier(hook string, task Task) []string {
 	settings := settingsOf(t[hook])
-	return settings[:slices.Index(settings, task.Setting())]
+	return settings[:slices.Index(settings, task.Setting)]
 }
 
 // endedAs returns the outcome of a task that has ended, and when.

@@ -22,21 +22,14 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/documented"
 )
 
-// script is a task with an outcome that the test chooses.
-type script struct{ outcome Outcome }
-
-func (*script) Setting() string { return "smokeChecks" }
-
-func (s *script) Run(context.Context, Job) (Outcome, error) { return s.outcome, nil }
-
 func TestEventsAndMetrics(t *testing.T) {
 	g := NewWithT(t)
 	ctx := context.Background()
-	task, requested := &script{}, time.Unix(1000, 0)
+	task, requested := succeeding(), time.Unix(1000, 0)
 	job := newJob(upgradeOf(cluster), "foo", requested)
 	live := management(g, cluster, job, registration("foo", map[string]string{"smokeChecks": "Enabled"}), registration("off", nil))
 	recorder, registry := events.NewFakeRecorder(10), prometheus.NewRegistry()
-	worker := newWorker(live, live, Tasks{BeforeControlPlaneUpgrade: {task}})
+	worker := newWorker(live, live, Tasks{BeforeControlPlaneUpgrade: {task.task()}})
 	worker.recorder, worker.clock = recorder, clocktesting.NewFakePassiveClock(requested.Add(time.Hour))
 	var err error
 	worker.ended, err = registered(registry, live)
@@ -85,7 +78,7 @@ func TestTheEndOfARestingJobIsNotReported(t *testing.T) {
 	asked.cluster.Finalizers = []string{"test/held"}
 	job, recorder, registry := newJob(asked, "foo", time.Now()), events.NewFakeRecorder(10), prometheus.NewRegistry()
 	live := management(g, asked.cluster, job, registration("foo", nil))
-	worker := newWorker(live, live, Tasks{BeforeControlPlaneUpgrade: {&script{}}})
+	worker := newWorker(live, live, Tasks{BeforeControlPlaneUpgrade: {succeeding().task()}})
 	worker.recorder = recorder
 	registry.MustRegister(worker.ended)
 	reconcileJob(g, worker, job)
@@ -101,7 +94,8 @@ func TestEventsAreShortEnough(t *testing.T) {
 	job, recorder := newJob(upgradeOf(cluster), "foo", time.Now()), events.NewFakeRecorder(10)
 	live := management(g, cluster, job, registration("foo", map[string]string{"smokeChecks": "Enabled"}))
 	long := strings.Repeat("waits ", 1000)
-	worker := newWorker(live, live, Tasks{BeforeControlPlaneUpgrade: {&script{Outcome{Message: long}}}})
+	task := &scripted{setting: "smokeChecks", outcome: Outcome{Message: long}}
+	worker := newWorker(live, live, Tasks{BeforeControlPlaneUpgrade: {task.task()}})
 	worker.recorder = recorder
 	reconcileJob(g, worker, job)
 	for range 2 {

@@ -38,10 +38,15 @@ var (
 	cleansUp = map[string]string{"cleanUp": enabled}
 )
 
-// newDeletion gives the ExtensionConfigs names, because their order must not matter.
-func newDeletion(t *testing.T, backing, cleaning string) *deletion {
+func beingDeleted() *clusterv1.Cluster {
 	deleted := cluster.DeepCopy()
 	deleted.Finalizers, deleted.DeletionTimestamp = []string{clusterv1.ClusterFinalizer}, &metav1.Time{Time: time.Unix(900, 0)}
+	return deleted
+}
+
+// newDeletion gives the ExtensionConfigs names, because their order must not matter.
+func newDeletion(t *testing.T, backing, cleaning string) *deletion {
+	deleted := beingDeleted()
 	d := &deletion{
 		WithT: NewWithT(t), now: clocktesting.NewFakePassiveClock(time.Unix(1000, 0)),
 		backup:  &scripted{setting: "volumeBackupJob", outcome: Outcome{Message: "backs up"}},
@@ -51,7 +56,7 @@ func newDeletion(t *testing.T, backing, cleaning string) *deletion {
 	d.backing, d.cleaned = newJob(asked, backing, d.now.Now()), newJob(asked, cleaning, d.now.Now())
 	d.live = management(d, deleted, d.cleaned,
 		handling(registration(backing, backsUp), BeforeClusterDelete), handling(registration(cleaning, cleansUp), BeforeClusterDelete))
-	d.worker = newWorker(d.live, d.live, Tasks{BeforeClusterDelete: {d.backup, d.cleanUp}})
+	d.worker = newWorker(d.live, d.live, Tasks{BeforeClusterDelete: {d.backup.task(), d.cleanUp.task()}})
 	d.worker.clock, d.worker.recorder = d.now, events.NewFakeRecorder(100)
 	return d
 }
@@ -83,7 +88,7 @@ func TestNoCleanUpBeforeTheBackupOfAnotherExtensionConfig(t *testing.T) {
 		d.Expect(d.cleanUp.jobs).To(BeEmpty())
 
 		d.now.SetTime(time.Unix(5000, 0))
-		d.backup.outcome = Outcome{Done: true, Final: true, Message: "backed up"}
+		d.backup.outcome = Outcome{Done: true, Message: "backed up"}
 		d.Expect(d.look(d.backing)).To(Equal("backed up"))
 		d.Expect(d.look(d.cleaned)).To(Equal("cleaned up"))
 		d.Expect(d.cleanUp.jobs).To(HaveLen(1))
@@ -117,7 +122,7 @@ func TestTasksOfExtensionConfigsInTurn(t *testing.T) {
 	ctx := context.Background()
 	d := newDeletion(t, "backing", "cleaning")
 	snapshot := &scripted{setting: "finalSnapshot", outcome: Outcome{Done: true, Message: "no snapshot"}}
-	d.worker.tasks = Tasks{BeforeClusterDelete: {snapshot, d.backup, d.cleanUp}}
+	d.worker.tasks = Tasks{BeforeClusterDelete: {snapshot.task(), d.backup.task(), d.cleanUp.task()}}
 	d.configure("cleaning", map[string]string{"cleanUp": enabled, "finalSnapshot": enabled, "snapshotURL": "s3://bucket?region=eu-west-1"})
 	d.Expect(d.live.Create(ctx, d.backing)).To(Succeed())
 
@@ -137,7 +142,7 @@ func TestNoCleanUpBeforeABackupThatIsAskedForLater(t *testing.T) {
 	ctx := context.Background()
 	d := newDeletion(t, "backing", "cleaning")
 	snapshot := &scripted{setting: "finalSnapshot", outcome: Outcome{Done: true, Message: "a snapshot"}}
-	d.worker.tasks = Tasks{BeforeClusterDelete: {snapshot, d.backup, d.cleanUp}}
+	d.worker.tasks = Tasks{BeforeClusterDelete: {snapshot.task(), d.backup.task(), d.cleanUp.task()}}
 	settings := map[string]string{"finalSnapshot": enabled, "snapshotURL": "s3://bucket?region=eu-west-1"}
 	d.configure("backing", settings)
 	d.Expect(d.live.Create(ctx, d.backing)).To(Succeed())

@@ -63,13 +63,11 @@ type task struct {
 // New returns the task for BeforeClusterCreate. It holds new Clusters back until the quota has room
 // for them. Only one process may run it at a time.
 func New(options Options) hooks.Task {
-	return &task{Options: options, granted: map[types.UID]bool{}}
+	deciding := &task{Options: options, granted: map[types.UID]bool{}}
+	return hooks.Task{Setting: "quotaCheck", Run: deciding.Run}
 }
 
-// Setting implements hooks.Task.
-func (*task) Setting() string { return "quotaCheck" }
-
-// Run implements hooks.Task.
+// Run decides about a Cluster.
 func (t *task) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
 	if !t.mu.TryLock() {
 		// A cloud that hangs must not keep workers from the jobs of other hooks.

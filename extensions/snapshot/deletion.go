@@ -16,21 +16,10 @@ import (
 // completely over, as after a restart.
 const lastTry = time.Minute
 
-// deletion is the task of the hook BeforeClusterDelete.
-type deletion struct {
-	Options
-}
-
-// BeforeClusterDelete returns the task that takes an etcd snapshot before a Cluster is deleted. It
-// always ends: once finalSnapshotTimeout has passed since the first call of the hook, the Cluster
-// is deleted without a snapshot, with a warning.
-func BeforeClusterDelete(options Options) hooks.Task { return deletion{options} }
-
-// Setting implements hooks.Task.
-func (deletion) Setting() string { return "finalSnapshot" }
-
-// Run implements hooks.Task.
-func (d deletion) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
+// BeforeClusterDelete takes an etcd snapshot before a Cluster is deleted. It always ends: once
+// finalSnapshotTimeout has passed since the first call of the hook, the Cluster is deleted without a snapshot,
+// with a warning.
+func (t Tasks) BeforeClusterDelete(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
 	if hooks.NeverInitialized(job.Cluster) {
 		return hooks.Outcome{Done: true, Message: "no final etcd snapshot was taken: the control plane was never initialized"}, nil
 	}
@@ -40,7 +29,7 @@ func (d deletion) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error)
 		// stored a snapshot already. One from after the clean-up must not replace it.
 		asked.Since = deleted.Time
 	}
-	came := d.take(ctx, asked, snapshotjob.Name{
+	came := t.take(ctx, asked, snapshotjob.Name{
 		UID: job.Cluster.UID, Cluster: job.Key(), Version: "final", Occasion: "before-deletion",
 	})
 	return outcomeOfDeletion(came, job), nil

@@ -31,8 +31,8 @@ const (
 	lookTimeout = 20 * time.Second
 )
 
-// Options configures the tasks.
-type Options struct {
+// Tasks are the tasks that take etcd snapshots.
+type Tasks struct {
 	hooks.Clusters
 
 	// Image has the program etcd-snapshot.
@@ -54,13 +54,13 @@ type result struct {
 }
 
 // take looks at the Job that takes a snapshot, and creates it if there is none.
-func (o Options) take(ctx context.Context, job hooks.Job, name snapshotjob.Name) result {
+func (t Tasks) take(ctx context.Context, job hooks.Job, name snapshotjob.Name) result {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
-	if o.Image == "" {
+	if t.Image == "" {
 		return result{problem: "the runtime extension has no image for the snapshot Job: start the extension with --etcd-snapshot-image"}
 	}
-	workload, err := o.Workload(ctx, job.Key())
+	workload, err := t.Workload(ctx, job.Key())
 	if err != nil {
 		return result{problem: "the workload cluster cannot be reached: " + hooks.Message(err)}
 	}
@@ -71,11 +71,11 @@ func (o Options) take(ctx context.Context, job hooks.Job, name snapshotjob.Name)
 	if found.problem != "" {
 		return found
 	}
-	credentials, err := o.credentials(ctx, job)
+	credentials, err := t.credentials(ctx, job)
 	if err != nil {
 		return result{problem: err.Error()}
 	}
-	wanted, err := newJob(o.Image, job, name, credentials)
+	wanted, err := newJob(t.Image, job, name, credentials)
 	if err != nil {
 		return result{problem: hooks.Message(err)}
 	}
@@ -115,13 +115,13 @@ func findEtcd(ctx context.Context, workload client.Client) (result, error) {
 
 // credentials returns the content of the Secret with the credentials for the bucket, or nil if no
 // setting names one.
-func (o Options) credentials(ctx context.Context, job hooks.Job) (map[string][]byte, error) {
+func (t Tasks) credentials(ctx context.Context, job hooks.Job) (map[string][]byte, error) {
 	name := job.Settings.SnapshotCredentials
 	if name == "" {
 		return nil, nil
 	}
 	secret := &corev1.Secret{}
-	if err := o.Client.Get(ctx, client.ObjectKey{Namespace: job.Cluster.Namespace, Name: name}, secret); err != nil {
+	if err := t.Client.Get(ctx, client.ObjectKey{Namespace: job.Cluster.Namespace, Name: name}, secret); err != nil {
 		return nil, fmt.Errorf("the Secret %s, which the setting snapshotCredentials names, cannot be read: %s", name, hooks.Message(err))
 	}
 	if secret.Data == nil {

@@ -42,7 +42,7 @@ type story struct {
 	ctx                  context.Context
 	workload, management client.Client
 	clock                *clocktesting.FakePassiveClock
-	options              Options
+	tasks                Tasks
 	job                  hooks.Job
 	// ended counts the Jobs that have ended.
 	ended int
@@ -64,7 +64,7 @@ func newStory(t *testing.T, configuration string, more map[string]string) *story
 			ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "kubeadm-config"}, Data: map[string]string{"ClusterConfiguration": configuration},
 		})).To(Succeed())
 	}
-	s.options = Options{
+	s.tasks = Tasks{
 		Image:    "example.com/etcd-snapshot:v1",
 		Clusters: hooks.Clusters{Client: s.management, Workload: func(context.Context, client.ObjectKey) (client.Client, error) { return s.workload, nil }},
 	}
@@ -89,16 +89,16 @@ func initialized(versions ...string) *clusterv1.Cluster {
 	return cluster
 }
 
-func (s *story) run(task hooks.Task) hooks.Outcome {
+func (s *story) run(task func(context.Context, hooks.Job) (hooks.Outcome, error)) hooks.Outcome {
 	s.job.Now = s.clock.Now()
-	outcome, err := task.Run(s.ctx, s.job)
+	outcome, err := task(s.ctx, s.job)
 	s.Expect(err).NotTo(HaveOccurred())
 	return outcome
 }
 
-func (s *story) upgrade() hooks.Outcome { return s.run(BeforeControlPlaneUpgrade(s.options)) }
+func (s *story) upgrade() hooks.Outcome { return s.run(s.tasks.BeforeControlPlaneUpgrade) }
 
-func (s *story) deletion() hooks.Outcome { return s.run(BeforeClusterDelete(s.options)) }
+func (s *story) deletion() hooks.Outcome { return s.run(s.tasks.BeforeClusterDelete) }
 
 func (s *story) jobs() []batchv1.Job {
 	list := &batchv1.JobList{}
@@ -295,7 +295,7 @@ func TestUpgradeIsHeld(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newStory(t, test.configuration, nil)
 			failure := test.first
-			s.options.Workload = func(context.Context, client.ObjectKey) (client.Client, error) { return s.workload, failure }
+			s.tasks.Workload = func(context.Context, client.ObjectKey) (client.Client, error) { return s.workload, failure }
 			first := s.upgrade()
 			s.Expect(first).To(And(HaveField("Done", false), HaveField("Message", test.want)))
 			failure = test.second
@@ -314,7 +314,7 @@ func TestUpgradeWithExternalEtcdGoesOnIfAllowed(t *testing.T) {
 
 func TestThereIsNoImage(t *testing.T) {
 	s := newStory(t, stacked, nil)
-	s.options.Image = ""
+	s.tasks.Image = ""
 	s.Expect(s.upgrade().Message).To(Equal("waiting for an etcd snapshot: the runtime extension has no image for the snapshot Job: start the extension with --etcd-snapshot-image"))
 }
 
@@ -345,7 +345,7 @@ func TestStepThatHasBegun(t *testing.T) {
 
 func TestDeletionEnds(t *testing.T) {
 	s := newStory(t, stacked, map[string]string{"finalSnapshotTimeout": "5m"})
-	s.options.Workload = func(context.Context, client.ObjectKey) (client.Client, error) { return nil, errors.New("no answer") }
+	s.tasks.Workload = func(context.Context, client.ObjectKey) (client.Client, error) { return nil, errors.New("no answer") }
 	at := func(after time.Duration) hooks.Outcome {
 		s.clock.SetTime(since.Add(after))
 		return s.deletion()

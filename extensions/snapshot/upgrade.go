@@ -13,29 +13,17 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/snapshotjob"
 )
 
-// upgrade is the task of the hook BeforeControlPlaneUpgrade.
-type upgrade struct {
-	Options
-}
-
-// BeforeControlPlaneUpgrade returns the task that takes an etcd snapshot before a step of an
-// upgrade of the control plane. The step is held until the snapshot is stored. If the step has
-// begun anyway, for example because the hook was skipped, no snapshot is taken: it would not be
-// from before the step.
-func BeforeControlPlaneUpgrade(options Options) hooks.Task { return upgrade{options} }
-
-// Setting implements hooks.Task.
-func (upgrade) Setting() string { return "snapshots" }
-
-// Run implements hooks.Task.
-func (u upgrade) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
+// BeforeControlPlaneUpgrade takes an etcd snapshot before a step of an upgrade of the control plane. The step is
+// held until the snapshot is stored. If the step has begun anyway, for example because the hook was skipped, no
+// snapshot is taken: it would not be from before the step.
+func (t Tasks) BeforeControlPlaneUpgrade(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
 	if _, err := semver.ParseTolerant(job.From); err != nil {
 		return hooks.Outcome{}, fmt.Errorf("the version before the step is %q, but must be a semantic version: %w", job.From, err)
 	}
 	if has := hooks.Begun(job.Cluster, job.From, job.To); has != "" {
 		return hooks.Outcome{Done: true, Message: "no etcd snapshot was taken: the control plane already has version " + has}, nil
 	}
-	came := u.take(ctx, job, snapshotjob.Name{
+	came := t.take(ctx, job, snapshotjob.Name{
 		UID: job.Cluster.UID, Cluster: job.Key(), Version: job.From, Occasion: "before-" + job.To,
 	})
 	switch {

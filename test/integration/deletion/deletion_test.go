@@ -72,8 +72,9 @@ func start(t *testing.T) *extension {
 		Workload: func(context.Context, client.ObjectKey) (client.Client, error) { return environment.Client, nil },
 	}
 	tasks := hooks.Tasks{hooks.BeforeClusterDelete: {
-		snapshot.BeforeClusterDelete(snapshot.Options{Clusters: clusters, Image: "example.com/etcd-snapshot:v1"}),
-		backup.Task{Clusters: clusters}, cleanup.Task{Clusters: clusters},
+		{Setting: "finalSnapshot", Run: snapshot.Tasks{Clusters: clusters, Image: "example.com/etcd-snapshot:v1"}.BeforeClusterDelete},
+		{Setting: "volumeBackupJob", Run: backup.Task{Clusters: clusters}.Run},
+		{Setting: "cleanUp", Run: cleanup.Task{Clusters: clusters}.Run},
 	}}
 	mgr, err := ctrl.NewManager(rest.CopyConfig(environment.Config), ctrl.Options{
 		Scheme: environment.Scheme, Metrics: metricsserver.Options{BindAddress: "0"},

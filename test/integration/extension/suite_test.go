@@ -141,16 +141,14 @@ func (s *script) forgotten() []client.ObjectKey {
 	return slices.Clone(s.gone)
 }
 
-func (s *script) Setting() string { return "smokeChecks" }
-
-func (s *script) Run(_ context.Context, job hooks.Job) (hooks.Outcome, error) {
+func (s *script) run(_ context.Context, job hooks.Job) (hooks.Outcome, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if message, ok := s.holds[job.Cluster.Name]; ok {
 		return hooks.Outcome{Message: message, RetryAfter: 100 * time.Millisecond}, nil
 	}
 	s.runs[identity{cluster: job.Key(), hook: job.Hook, from: job.From, to: job.To}]++
-	return hooks.Outcome{Done: true, Final: true, Message: "done", Report: "did it"}, nil
+	return hooks.Outcome{Done: true, RestartsTimeouts: true, Message: "done", Report: "did it"}, nil
 }
 
 // hold makes the jobs of a Cluster wait until they are released or the test ends.
@@ -222,7 +220,7 @@ func startReplica(ctx context.Context, options runtimeserver.Options) *replica {
 	Expect(err).NotTo(HaveOccurred())
 	tasks := hooks.Tasks{}
 	for _, hook := range hooks.Names() {
-		tasks[hook] = []hooks.Task{jobs}
+		tasks[hook] = []hooks.Task{{Setting: "smokeChecks", Run: jobs.run}}
 	}
 	Expect(extensions.Register(mgr, hooks.New(mgr.GetCache(), mgr.GetClient(), tasks), upgradeplan.Planner{})).To(Succeed())
 	life, cancel := context.WithCancel(context.Background())
