@@ -74,7 +74,7 @@ func (h Hooks) decide(ctx context.Context, call call) decision {
 	if len(call.asked) == 0 && call.hook != AfterControlPlaneInitialized {
 		return decision{}
 	}
-	known, err := h.jobs.request(ctx, call)
+	known, err := h.request(ctx, call)
 	if err != nil {
 		return unasked(ctx, call, err)
 	}

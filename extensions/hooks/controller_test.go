@@ -341,9 +341,9 @@ func TestACallNeedsTheSettingsOfAnExtensionConfig(t *testing.T) {
 	g.Expect(configsOf(ctx, live, call{cluster: cluster, settings: given})).To(Equal([]string{"foo", "other"}))
 	g.Expect(configsOf(ctx, live, call{cluster: cluster})).To(Equal([]string{"plain"}))
 
-	stored, asked := store{cached: live, client: live, clock: clock.RealClock{}}, upgradeOf(cluster)
+	answers, asked := New(live, live, nil), upgradeOf(cluster)
 	asked.settings = map[string]string{"smokeChecks": "Enabled", "more": "x"}
-	_, err := stored.request(ctx, asked)
+	_, err := answers.request(ctx, asked)
 	g.Expect(err).To(MatchError(errUnregistered))
 	jobs := &extensionv1.HookJobList{}
 	g.Expect(live.List(ctx, jobs)).To(Succeed())
@@ -375,12 +375,12 @@ func TestExtensionConfigsHaveTheirOwnJobs(t *testing.T) {
 	ctx := context.Background()
 	one, other := map[string]string{"smokeChecks": "Enabled"}, map[string]string{"smokeChecks": "Enabled", "smokeChecksTimeout": "1m"}
 	live, task := management(g, cluster, registration("one", one), registration("other", other)), succeeding()
-	stored := store{cached: live, client: live, clock: clock.RealClock{}}
+	answers := New(live, live, nil)
 	doing := newWorker(live, live, Tasks{BeforeControlPlaneUpgrade: {task.task()}})
 	for _, settings := range []map[string]string{one, other, one, other} {
 		asked := upgradeOf(cluster)
 		asked.settings = settings
-		job, err := stored.request(ctx, asked)
+		job, err := answers.request(ctx, asked)
 		g.Expect(err).NotTo(HaveOccurred())
 		reconcileJob(g, doing, job)
 	}
@@ -434,13 +434,13 @@ func TestAnOutdatedResultIsNotUsed(t *testing.T) {
 	ctx := context.Background()
 	live, task := management(g, cluster, registration("foo", map[string]string{"smokeChecks": "Enabled"})), succeeding()
 	now := clocktesting.NewFakePassiveClock(time.Now().Truncate(time.Second))
-	stored := store{cached: live, client: live, clock: now}
+	answers := Hooks{cached: live, client: live, clock: now}
 	doing := newWorker(live, live, Tasks{BeforeControlPlaneUpgrade: {task.task()}})
 	doing.clock = now
 	asked := upgradeOf(cluster)
 	asked.settings = map[string]string{"smokeChecks": "Enabled"}
 	call := func() *extensionv1.HookJob {
-		job, err := stored.request(ctx, asked)
+		job, err := answers.request(ctx, asked)
 		g.Expect(err).NotTo(HaveOccurred())
 		_, err = doing.Reconcile(ctx, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(job)})
 		g.Expect(err).NotTo(HaveOccurred())
@@ -500,7 +500,7 @@ func TestWhatWasDoneBeforeADeletionIsNotRepeated(t *testing.T) {
 	job := newJob(asked, "foo", now.Add(-time.Hour))
 	job.Status = statusOf(job, Outcome{Done: true}, now.Add(-2*validity))
 	live := management(g, cluster, job, registration("foo", asked.settings))
-	known, err := store{cached: live, client: live, clock: clocktesting.NewFakePassiveClock(now)}.request(ctx, asked)
+	known, err := Hooks{cached: live, client: live, clock: clocktesting.NewFakePassiveClock(now)}.request(ctx, asked)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(known.IsCompleted()).To(BeTrue())
 	g.Expect(known.Spec.Attempt).To(BeEquivalentTo(1))
@@ -510,10 +510,10 @@ func TestThePlanOfAJobChanges(t *testing.T) {
 	g := NewWithT(t)
 	ctx := context.Background()
 	live := management(g, registration("foo", nil))
-	stored, asked := store{cached: live, client: live, clock: clock.RealClock{}}, upgradeOf(cluster)
+	answers, asked := New(live, live, nil), upgradeOf(cluster)
 	for _, version := range []string{"v1.36.3", "v1.37.0"} {
 		asked.steps = []runtimehooksv1.UpgradeStepInfo{{Version: version}}
-		_, err := stored.request(ctx, asked)
+		_, err := answers.request(ctx, asked)
 		g.Expect(err).NotTo(HaveOccurred())
 		jobs := &extensionv1.HookJobList{}
 		g.Expect(live.List(ctx, jobs)).To(Succeed())

@@ -47,16 +47,18 @@ func Names() []string {
 	return names
 }
 
-// Hooks answers the lifecycle hooks.
+// Hooks answers the lifecycle hooks. It is safe for concurrent use, even by several processes.
 type Hooks struct {
-	jobs  store
-	tasks Tasks
+	cached client.Reader
+	client client.Client
+	tasks  Tasks
+	clock  clock.PassiveClock
 }
 
 // New returns the answers. They read from the cache, so that repeated calls cost no requests, and
 // write with the client. A hook without tasks does nothing.
 func New(cached client.Reader, writer client.Client, tasks Tasks) Hooks {
-	return Hooks{jobs: store{cached: cached, client: writer, clock: clock.RealClock{}}, tasks: tasks}
+	return Hooks{cached: cached, client: writer, tasks: tasks, clock: clock.RealClock{}}
 }
 
 // call is a call of a hook.

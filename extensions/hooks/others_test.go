@@ -154,7 +154,7 @@ func TestNoCleanUpBeforeABackupThatIsAskedForLater(t *testing.T) {
 	d.configure("backing", settings)
 	waiting := "waiting for volumeBackupJob of the ExtensionConfig backing"
 	d.Expect(d.look(d.cleaned)).To(Equal(waiting))
-	answers := Hooks{jobs: store{cached: d.live, client: d.live, clock: d.now}, tasks: d.worker.tasks}
+	answers := Hooks{cached: d.live, client: d.live, tasks: d.worker.tasks, clock: d.now}
 	d.Expect(answers.decide(ctx, call{cluster: cluster, hook: BeforeClusterDelete, settings: settings}).retryAfter).To(BeNumerically(">", 0))
 	d.Expect(d.look(d.cleaned)).To(Equal(waiting))
 	d.Expect(d.look(d.backing)).To(Equal("backs up"))

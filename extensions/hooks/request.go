@@ -21,7 +21,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/utils/clock"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -86,18 +85,11 @@ func messageOf(job *extensionv1.HookJob) string {
 	return condition.Message
 }
 
-// store stores jobs. It is safe for concurrent use, even by several processes.
-type store struct {
-	cached client.Reader
-	client client.Client
-	clock  clock.PassiveClock
-}
-
 // request returns the job that a call requests. It creates a new job, begins a new attempt of an
 // outdated one, and updates the plan. It fails if no ExtensionConfig has the settings of the call,
 // because anybody may be the caller.
-func (s store) request(ctx context.Context, call call) (*extensionv1.HookJob, error) {
-	configs, err := configsOf(ctx, s.cached, call)
+func (h Hooks) request(ctx context.Context, call call) (*extensionv1.HookJob, error) {
+	configs, err := configsOf(ctx, h.cached, call)
 	if err != nil {
 		return nil, err
 	}
@@ -105,21 +97,21 @@ func (s store) request(ctx context.Context, call call) (*extensionv1.HookJob, er
 	// ask for its work later.
 	if call.hook == AfterControlPlaneInitialized {
 		for _, config := range configs[1:] {
-			if _, err := s.requestFor(ctx, call, config); err != nil {
+			if _, err := h.requestFor(ctx, call, config); err != nil {
 				return nil, err
 			}
 		}
 	}
-	return s.requestFor(ctx, call, configs[0])
+	return h.requestFor(ctx, call, configs[0])
 }
 
-func (s store) requestFor(ctx context.Context, call call, config string) (*extensionv1.HookJob, error) {
-	requested, known := newJob(call, config, s.clock.Now()), &extensionv1.HookJob{}
-	err := s.cached.Get(ctx, client.ObjectKeyFromObject(requested), known)
+func (h Hooks) requestFor(ctx context.Context, call call, config string) (*extensionv1.HookJob, error) {
+	requested, known := newJob(call, config, h.clock.Now()), &extensionv1.HookJob{}
+	err := h.cached.Get(ctx, client.ObjectKeyFromObject(requested), known)
 	if apierrors.IsNotFound(err) {
 		// Another replica, or an earlier call that the cache has not seen yet, may have
 		// created it first.
-		if err := s.client.Create(ctx, requested.DeepCopy(), FieldOwner); err != nil && !apierrors.IsAlreadyExists(err) {
+		if err := h.client.Create(ctx, requested.DeepCopy(), FieldOwner); err != nil && !apierrors.IsAlreadyExists(err) {
 			return nil, fmt.Errorf("creating the HookJob: %w", err)
 		}
 		return requested, nil
@@ -127,14 +119,14 @@ func (s store) requestFor(ctx context.Context, call call, config string) (*exten
 	if err != nil {
 		return nil, fmt.Errorf("reading the HookJob: %w", err)
 	}
-	return s.update(ctx, requested, known, call.asked)
+	return h.update(ctx, requested, known, call.asked)
 }
 
 // update updates what may change in a known job.
-func (s store) update(ctx context.Context, requested, known *extensionv1.HookJob, asked []string) (*extensionv1.HookJob, error) {
+func (h Hooks) update(ctx context.Context, requested, known *extensionv1.HookJob, asked []string) (*extensionv1.HookJob, error) {
 	changed := known.DeepCopy()
 	changed.Spec.Plan = requested.Spec.Plan
-	if outdated(known, asked, s.clock.Now()) {
+	if outdated(known, asked, h.clock.Now()) {
 		changed.Spec.Attempt++
 		changed.Spec.RequestTime = requested.Spec.RequestTime
 	}
@@ -142,7 +134,7 @@ func (s store) update(ctx context.Context, requested, known *extensionv1.HookJob
 		return known, nil
 	}
 	result := changed.DeepCopy()
-	err := s.client.Patch(ctx, changed, client.MergeFromWithOptions(known, client.MergeFromWithOptimisticLock{}), FieldOwner)
+	err := h.client.Patch(ctx, changed, client.MergeFromWithOptions(known, client.MergeFromWithOptimisticLock{}), FieldOwner)
 	// After a conflict, the next call sees what somebody else has changed.
 	if err != nil && !apierrors.IsConflict(err) {
 		return nil, fmt.Errorf("updating the HookJob: %w", err)
