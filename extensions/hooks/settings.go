@@ -64,7 +64,7 @@ type Settings struct {
 func ParseSettings(given map[string]string) (Settings, error) {
 	parsed := Settings{given: given}
 	var known, problems []string
-	for _, group := range Groups() {
+	for _, group := range parsed.groups() {
 		for _, setting := range group.Settings {
 			known = append(known, setting.Name)
 			text, isGiven := given[setting.Name]
@@ -74,7 +74,7 @@ func ParseSettings(given map[string]string) (Settings, error) {
 			if !isGiven {
 				text = setting.Default
 			}
-			if err := setting.parse(&parsed, text); err != nil {
+			if err := setting.parse(text); err != nil {
 				problems = append(problems, setting.refuse(text, err))
 			}
 		}
@@ -120,7 +120,7 @@ type Setting struct {
 	// Meaning describes what the setting does.
 	Meaning string
 
-	parse func(*Settings, string) error
+	parse func(string) error
 }
 
 // errRefused is the error for a value that is not allowed and may be quoted.
@@ -143,7 +143,7 @@ const (
 func toggle(name, meaning string) Setting {
 	return Setting{
 		Name: name, Default: disabled, Allowed: enabled + " or " + disabled, Meaning: meaning,
-		parse: func(_ *Settings, given string) error {
+		parse: func(given string) error {
 			if given != enabled && given != disabled {
 				return errRefused
 			}
@@ -153,11 +153,11 @@ func toggle(name, meaning string) Setting {
 }
 
 // choice is a setting that is Hold, which is the default, or something else.
-func choice(name string, field func(*Settings) *Ending, other Ending, meaning string) Setting {
+func choice(name string, into *Ending, other Ending, meaning string) Setting {
 	return Setting{
 		Name: name, Default: string(Hold), Allowed: fmt.Sprintf("%s or %s", Hold, other), Meaning: meaning,
-		parse: func(into *Settings, given string) error {
-			*field(into) = Ending(given)
+		parse: func(given string) error {
+			*into = Ending(given)
 			if Ending(given) != Hold && Ending(given) != other {
 				return errRefused
 			}
@@ -167,13 +167,13 @@ func choice(name string, field func(*Settings) *Ending, other Ending, meaning st
 }
 
 // duration is a setting such as 90s or 10m, greater than zero and at most the limit.
-func duration(name string, field func(*Settings) *time.Duration, absent, limit time.Duration, meaning string) Setting {
+func duration(name string, into *time.Duration, absent, limit time.Duration, meaning string) Setting {
 	return Setting{
 		Name: name, Default: absent.String(), Meaning: meaning,
 		Allowed: fmt.Sprintf("a duration such as 90s or 10m, more than 0 and at most %s", limit),
-		parse: func(into *Settings, given string) error {
+		parse: func(given string) error {
 			value, err := time.ParseDuration(given)
-			*field(into) = value
+			*into = value
 			if err != nil || value <= 0 || value > limit {
 				return errRefused
 			}
@@ -183,11 +183,11 @@ func duration(name string, field func(*Settings) *time.Duration, absent, limit t
 }
 
 // text is a setting without a default, whose values the check accepts.
-func text(name string, field func(*Settings) *string, check func(string) error, allowed, meaning string) Setting {
+func text(name string, into *string, check func(string) error, allowed, meaning string) Setting {
 	return Setting{
 		Name: name, Allowed: allowed, Meaning: meaning,
-		parse: func(into *Settings, given string) error {
-			*field(into) = given
+		parse: func(given string) error {
+			*into = given
 			return check(given)
 		},
 	}
@@ -195,10 +195,10 @@ func text(name string, field func(*Settings) *string, check func(string) error, 
 
 // list is a setting without a default that holds comma-separated values, each of which the check
 // accepts.
-func list(name string, field func(*Settings) *[]string, check func(string) bool, allowed, meaning string) Setting {
+func list(name string, into *[]string, check func(string) bool, allowed, meaning string) Setting {
 	return Setting{
 		Name: name, Allowed: "a comma-separated list of " + allowed, Meaning: meaning,
-		parse: func(into *Settings, given string) error {
+		parse: func(given string) error {
 			var values []string
 			for value := range strings.SplitSeq(given, ",") {
 				value = strings.TrimSpace(value)
@@ -207,20 +207,20 @@ func list(name string, field func(*Settings) *[]string, check func(string) bool,
 				}
 				values = append(values, value)
 			}
-			*field(into) = values
+			*into = values
 			return nil
 		},
 	}
 }
 
-func snapshotsKept() Setting {
+func snapshotsKept(into *int) Setting {
 	const limit = 1000
 	return Setting{
 		Name: "snapshotsKept", Default: "5", Allowed: fmt.Sprintf("a whole number from 1 to %d", limit),
 		Meaning: "How many of the newest snapshots of each Cluster are kept.",
-		parse: func(into *Settings, given string) error {
+		parse: func(given string) error {
 			value, err := strconv.Atoi(given)
-			into.SnapshotsKept = value
+			*into = value
 			if err != nil || value < 1 || value > limit {
 				return errRefused
 			}
