@@ -9,10 +9,10 @@ import (
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/annotations"
+	"sigs.k8s.io/cluster-api/util/conditions"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -180,11 +180,10 @@ func obstacle(cluster *clusterv1.Cluster, installing []extensionv1.HookJob) stri
 func resting(jobs []extensionv1.HookJob) string {
 	var messages []string
 	for i := range jobs {
-		condition := meta.FindStatusCondition(jobs[i].Status.Conditions, extensionv1.HookJobCompletedCondition)
-		if condition == nil || condition.Reason != extensionv1.HookJobRestingReason {
+		if conditions.GetReason(&jobs[i], extensionv1.HookJobCompletedCondition) != extensionv1.HookJobRestingReason {
 			return ""
 		}
-		messages = append(messages, fmt.Sprintf("HookJob %s: %s", jobs[i].Name, condition.Message))
+		messages = append(messages, fmt.Sprintf("HookJob %s: %s", jobs[i].Name, conditions.GetMessage(&jobs[i], extensionv1.HookJobCompletedCondition)))
 	}
 	return slices.Min(messages)
 }

@@ -24,6 +24,7 @@ import (
 	"k8s.io/utils/clock"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -326,7 +327,7 @@ func statusOf(known *extensionv1.HookJob, outcome Outcome, now time.Time) extens
 // announce emits an event on a job and on its Cluster if the job waits for something else than
 // before, or is completed, and counts the latter. The Cluster's event outlives the job.
 func (w *worker) announce(before, after *extensionv1.HookJob, cluster *clusterv1.Cluster) {
-	condition := meta.FindStatusCondition(after.Status.Conditions, extensionv1.HookJobCompletedCondition)
+	condition := conditions.Get(after, extensionv1.HookJobCompletedCondition)
 	if after.IsCompleted() {
 		w.ended.WithLabelValues(after.Spec.Hook, condition.Reason).Inc()
 	}

@@ -11,13 +11,13 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
 	"sigs.k8s.io/cluster-api/util/annotations"
+	"sigs.k8s.io/cluster-api/util/conditions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/extension/v1alpha1"
@@ -94,8 +94,7 @@ func restBecause(format string, arguments ...any) *Outcome {
 
 // isResting reports whether a job did nothing when it was last looked at.
 func isResting(job *extensionv1.HookJob) bool {
-	condition := meta.FindStatusCondition(job.Status.Conditions, extensionv1.HookJobCompletedCondition)
-	return condition != nil && condition.Reason == extensionv1.HookJobRestingReason
+	return conditions.GetReason(job, extensionv1.HookJobCompletedCondition) == extensionv1.HookJobRestingReason
 }
 
 // Task is a part of the work of a hook.

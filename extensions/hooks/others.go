@@ -9,9 +9,9 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/extension/v1alpha1"
@@ -119,8 +119,8 @@ func (o other) past(setting string) (*Outcome, time.Time) {
 		return &Outcome{Message: fmt.Sprintf("waiting for %s of the ExtensionConfig %s", setting, o.config)}, time.Time{}
 	}
 	// A job that ends early, because its next task needs what this one failed to do, has no record of it.
-	if condition := meta.FindStatusCondition(o.job.Status.Conditions, extensionv1.HookJobCompletedCondition); condition.Reason == extensionv1.HookJobIncompleteReason {
-		return &Outcome{Done: true, Incomplete: true, Last: true, Message: fmt.Sprintf("nothing more is done, because of %s of the ExtensionConfig %s: %s", setting, o.config, condition.Message)}, time.Time{}
+	if conditions.GetReason(o.job, extensionv1.HookJobCompletedCondition) == extensionv1.HookJobIncompleteReason {
+		return &Outcome{Done: true, Incomplete: true, Last: true, Message: fmt.Sprintf("nothing more is done, because of %s of the ExtensionConfig %s: %s", setting, o.config, messageOf(o.job))}, time.Time{}
 	}
 	return nil, time.Time{}
 }

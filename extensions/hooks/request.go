@@ -18,11 +18,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/extension/v1alpha1"
@@ -78,11 +78,10 @@ func lacks(job *extensionv1.HookJob, asked ...string) bool {
 // messageOf returns what a job waits for or how it ended. It is empty if nobody has looked at the
 // current attempt yet.
 func messageOf(job *extensionv1.HookJob) string {
-	condition := meta.FindStatusCondition(job.Status.Conditions, extensionv1.HookJobCompletedCondition)
-	if condition == nil || job.Status.Attempt != job.Spec.Attempt {
+	if job.Status.Attempt != job.Spec.Attempt {
 		return ""
 	}
-	return condition.Message
+	return conditions.GetMessage(job, extensionv1.HookJobCompletedCondition)
 }
 
 // request returns the job that a call requests. It creates a new job, begins a new attempt of an
