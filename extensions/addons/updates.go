@@ -54,20 +54,14 @@ func (u *updater) ofAddon(ctx context.Context, object client.Object) []reconcile
 	if err := u.cached.List(ctx, &clusters, client.InNamespace(object.GetNamespace())); err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "Failed to list Clusters")
 	}
-	var names []string
+	var requests []reconcile.Request // The handler drops duplicates.
 	for i := range clusters.Items {
-		names = append(names, clusters.Items[i].Name)
+		requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&clusters.Items[i])})
 	}
 	if addon, ok := object.(*extensionv1.Addon); ok {
 		for _, entry := range addon.Status.Clusters {
-			names = append(names, entry.Name)
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKey{Namespace: addon.Namespace, Name: entry.Name}})
 		}
-	}
-	slices.Sort(names)
-	names = slices.Compact(names)
-	requests := make([]reconcile.Request, 0, len(names))
-	for _, name := range names {
-		requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKey{Namespace: object.GetNamespace(), Name: name}})
 	}
 	return requests
 }
