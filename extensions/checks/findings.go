@@ -79,24 +79,16 @@ func eachNode(seen observation, problem func(node) string) []string {
 	return found
 }
 
-// etcdPod is the static pod of stacked etcd.
-const etcdPod = "etcd"
-
-// controlPlaneComponents run as static pods on every control plane node that kubeadm made.
-func controlPlaneComponents() []string {
-	return []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler"}
-}
-
-// staticPodsReady finds static pods of the control plane, including stacked etcd, that are missing
-// or not ready.
+// staticPodsReady finds static pods that are missing or not ready. kubeadm makes them on every control plane node,
+// for stacked etcd too.
 func staticPodsReady(seen observation, _ hooks.Job) []string {
 	if len(seen.static) == 0 {
 		return nil
 	}
-	wanted := controlPlaneComponents()
-	stacked := slices.ContainsFunc(slices.Collect(maps.Keys(seen.static)), func(name string) bool { return strings.HasPrefix(name, etcdPod+"-") })
+	wanted := []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler"}
+	stacked := slices.ContainsFunc(slices.Collect(maps.Keys(seen.static)), func(name string) bool { return strings.HasPrefix(name, "etcd-") })
 	if stacked {
-		wanted = append(wanted, etcdPod)
+		wanted = append(wanted, "etcd")
 	}
 	var found []string
 	for _, n := range seen.nodes {
