@@ -29,7 +29,7 @@ func (t Tasks) Conformance(ctx context.Context, job hooks.Job) (hooks.Outcome, e
 	if outcome.Done && result.job != nil {
 		if err := t.supplied(job).End(ctx, job, *result.job); err != nil {
 			// The next upgrade does not wait for this.
-			outcome.Report += "the Job is left as it is: " + hooks.Message(err) + "\n"
+			outcome.Report += "\nthe Job is left as it is: " + hooks.Message(err)
 		}
 	}
 	return outcome, nil
@@ -91,15 +91,12 @@ func (r results) all() []string {
 
 // report describes the state of the checks and of the Job, including the Job's conditions.
 func (r results) report() string {
-	var text strings.Builder
-	text.WriteString("checks: ")
-	if len(r.checks) == 0 {
-		text.WriteString("found no problems\n")
-	} else {
-		fmt.Fprintf(&text, "found %d\n%s", len(r.checks), report(r.checks))
+	lines := []string{"checks: found no problems"}
+	if len(r.checks) > 0 {
+		lines = append([]string{fmt.Sprintf("checks: found %d", len(r.checks))}, r.checks...)
 	}
 	if r.job != nil {
-		fmt.Fprintf(&text, "job: %s\n%s", r.job.Text, report(r.job.Conditions))
+		lines = append(append(lines, "job: "+r.job.Text), r.job.Conditions...)
 	}
-	return text.String()
+	return strings.Join(lines, "\n")
 }

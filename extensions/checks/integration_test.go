@@ -76,7 +76,7 @@ var _ = Describe("Before an upgrade", func() {
 		stuck.Status.Conditions[0].Status = corev1.ConditionFalse
 		shared.create(ctx, node, stuck, pod("kube-system", "kube-apiserver-cp", "cp", tier), pod("kube-system", "kube-controller-manager-cp", "cp", tier))
 		Expect(run(ctx, shared.tasks.Upgrade, hooks.Job{To: "v1.36.3", Settings: settings}).Report).
-			To(Equal("Node cp is not Ready\nkube-scheduler on Node cp is not ready\n"))
+			To(Equal("Node cp is not Ready\nkube-scheduler on Node cp is not ready"))
 	})
 })
 
@@ -113,7 +113,7 @@ var _ = Describe("Between the steps of an upgrade", func() {
 			})
 		task := shared.tasks.Smoke
 		Expect(run(ctx, task, hooks.Job{Hook: "BeforeWorkersUpgrade", To: "v1.36.3", Settings: settings}).Report).
-			To(Equal("PodDisruptionBudget " + namespace + "/tight allows no disruption, which blocks the drain of 1 of its pods on workers\n"))
+			To(Equal("PodDisruptionBudget " + namespace + "/tight allows no disruption, which blocks the drain of 1 of its pods on workers"))
 		Expect(run(ctx, task, hooks.Job{Hook: "AfterWorkersUpgrade", To: "v1.36.3", Settings: settings}).Done).To(BeTrue(), "nothing is drained then")
 	})
 
@@ -159,7 +159,7 @@ var _ = Describe("After an upgrade", func() {
 		outcome := run(ctx, task, job)
 		Expect(outcome.Done).To(BeTrue())
 		Expect(outcome.Message).To(Equal("the checks after the upgrade found no problems"))
-		Expect(outcome.Report).To(Equal("checks: found no problems\njob: Job default/" + made[0].Name + " is complete\nComplete=True CompletionsReached\nSuccessCriteriaMet=True\n"))
+		Expect(outcome.Report).To(Equal("checks: found no problems\njob: Job default/" + made[0].Name + " is complete\nComplete=True CompletionsReached\nSuccessCriteriaMet=True"))
 		Expect(jobs(ctx)).To(ConsistOf(HaveField("Spec.TTLSecondsAfterFinished", HaveValue(BeEquivalentTo(3600)))), "not created again, and deleted later")
 	})
 
@@ -181,7 +181,7 @@ var _ = Describe("After an upgrade", func() {
 		task := shared.tasks.Conformance
 		const missing = `ConfigMap conformance, which the setting conformanceJob names, cannot be read: the API server answered NotFound for configmaps "conformance"`
 		Expect(run(ctx, task, job)).To(Equal(hooks.Outcome{
-			Message: "waiting for the checks after the upgrade, which found: " + missing, Report: "checks: found no problems\njob: " + missing + "\n", RetryAfter: 10 * time.Second,
+			Message: "waiting for the checks after the upgrade, which found: " + missing, Report: "checks: found no problems\njob: " + missing, RetryAfter: 10 * time.Second,
 		}))
 		late := job
 		late.Since = time.Now().Add(-15 * time.Minute)

@@ -6,6 +6,7 @@ package checks
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
@@ -37,7 +38,7 @@ func smokeOutcome(found []string, settings hooks.Settings, waited time.Duration)
 		return hooks.Outcome{Done: true, Message: "the smoke checks found no problems"}
 	}
 	named := hooks.Join(found, mostNamed)
-	outcome := hooks.Outcome{Report: report(found), RetryAfter: lookAgain}
+	outcome := hooks.Outcome{Report: strings.Join(found, "\n"), RetryAfter: lookAgain}
 	switch {
 	case waited < settings.SmokeChecksTimeout:
 		outcome.Message = "waiting for the cluster to become healthy, because the smoke checks found: " + named

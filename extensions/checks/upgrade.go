@@ -26,7 +26,7 @@ func (t Tasks) Upgrade(ctx context.Context, job hooks.Job) (hooks.Outcome, error
 	if len(found) == 0 {
 		return hooks.Outcome{Done: true, Message: "the upgrade checks found no problems"}, nil
 	}
-	outcome := hooks.Outcome{Report: report(found), RetryAfter: lookAgain}
+	outcome := hooks.Outcome{Report: strings.Join(found, "\n"), RetryAfter: lookAgain}
 	outcome.Message = "the upgrade is held, because its checks found: " + hooks.Join(found, mostNamed)
 	if job.Settings.UpgradeChecksOnFailure == hooks.Continue {
 		outcome.Done = true
@@ -37,12 +37,4 @@ func (t Tasks) Upgrade(ctx context.Context, job hooks.Job) (hooks.Outcome, error
 
 func upgradeFindings() []check {
 	return []check{apiServerWell, controlPlaneReady, staticPodsReady, versionsThere, skewAllowed, noRemovedAPIs}
-}
-
-// report has a line for each finding.
-func report(found []string) string {
-	if len(found) == 0 {
-		return ""
-	}
-	return strings.Join(found, "\n") + "\n"
 }
