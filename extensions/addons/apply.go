@@ -100,11 +100,11 @@ func readiness(object *unstructured.Unstructured) (state, string) {
 	computed, err := status.Compute(object)
 	switch {
 	case err != nil:
-		return unready, oneLine(err.Error())
+		return unready, hooks.Line(err.Error(), maxReason)
 	case computed.Status == status.CurrentStatus:
 		return ready, ""
 	default:
-		return unready, oneLine(computed.Status.String() + ": " + computed.Message)
+		return unready, hooks.Line(computed.Status.String()+": "+computed.Message, maxReason)
 	}
 }
 
@@ -162,14 +162,5 @@ func withDetail(text, detail string) string {
 	if detail == "" {
 		return text
 	}
-	return text + ": " + oneLine(detail)
-}
-
-// oneLine returns a text as one line that is short enough for a condition.
-func oneLine(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) <= maxReason {
-		return text
-	}
-	return strings.ToValidUTF8(text[:maxReason], "") + "..."
+	return text + ": " + hooks.Line(detail, maxReason)
 }

@@ -85,9 +85,9 @@ func read(ctx context.Context, from client.Reader, addon *extensionv1.Addon, clu
 	case err == nil:
 		made.hash = hash(text, secret)
 	case addon.Spec.SecretName != "":
-		made.problem = oneLine(withoutQuotes(err))
+		made.problem = hooks.Line(withoutQuotes(err), maxReason)
 	default:
-		made.problem = oneLine(err.Error())
+		made.problem = hooks.Line(err.Error(), maxReason)
 	}
 	return made
 }

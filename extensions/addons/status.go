@@ -67,7 +67,7 @@ func record(ctx context.Context, to client.Client, addon *extensionv1.Addon, ent
 }
 
 func set(status *extensionv1.AddonStatus, entry extensionv1.AddonCluster) {
-	entry.Message = oneLine(entry.Message)
+	entry.Message = hooks.Line(entry.Message, maxReason)
 	status.Clusters = slices.DeleteFunc(status.Clusters, func(other extensionv1.AddonCluster) bool { return other.Name == entry.Name })
 	if entry.State != "" {
 		status.Clusters = append(status.Clusters, entry)

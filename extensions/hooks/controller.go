@@ -338,7 +338,7 @@ func (w *worker) announce(before, after *extensionv1.HookJob, cluster *clusterv1
 	if condition.Reason == extensionv1.HookJobIncompleteReason {
 		kind = corev1.EventTypeWarning
 	}
-	note := tidy(after.Spec.Hook + ": " + condition.Message)
+	note := Line(after.Spec.Hook+": "+condition.Message, maxLength)
 	for object, related := range map[runtime.Object]runtime.Object{cluster: after, after: cluster} {
 		w.recorder.Eventf(object, related, kind, "Hook"+condition.Reason, after.Spec.Hook, "%s", note)
 	}

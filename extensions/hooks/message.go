@@ -40,12 +40,12 @@ func Message(err error) string {
 	whole := err.Error()
 	text, cause := explain(err)
 	if cause == nil {
-		return tidy(scrub(whole))
+		return Line(scrub(whole), maxLength)
 	}
 	if front, ok := strings.CutSuffix(whole, cause.Error()); ok {
-		return tidy(scrub(front) + text)
+		return Line(scrub(front)+text, maxLength)
 	}
-	return tidy(text)
+	return Line(text, maxLength)
 }
 
 // Cause returns the text of an error without what the callers of a request added in front of it.
@@ -56,18 +56,18 @@ func Cause(err error) string {
 	if cause == nil {
 		return Message(err)
 	}
-	return tidy(text)
+	return Line(text, maxLength)
 }
 
-// tidy puts a text on one line and limits its length.
-func tidy(text string) string {
+// Line puts a text on one line and limits its length in bytes.
+func Line(text string, limit int) string {
 	words := strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
 	text = strings.ToValidUTF8(strings.Join(words, " "), "?")
-	if len(text) <= maxLength {
+	if len(text) <= limit {
 		return text
 	}
 	const more = " ..."
-	end := maxLength - len(more)
+	end := limit - len(more)
 	for end > 0 && !utf8.RuneStart(text[end]) {
 		end--
 	}
