@@ -80,7 +80,7 @@ func setupRoles(ctx context.Context, mgr ctrl.Manager, opts *manager.Options) er
 // setupWebhooks adds the webhooks of the roles, and makes the manager ready only once their server
 // has started. Without webhooks, nothing asks for the server, so it is never started.
 func setupWebhooks(mgr ctrl.Manager, opts *manager.Options) error {
-	if opts.WebhookPort == 0 {
+	if opts.Webhook.Port == 0 {
 		return nil
 	}
 	if opts.Runs(manager.ControlPlane) {

@@ -7,7 +7,6 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
 	"os"
 
@@ -37,10 +36,10 @@ func main() {
 	os.Exit(program.Main(append([]string{"--providers=" + string(manager.RuntimeExtension)}, os.Args[1:]...)))
 }
 
-func newServer(opts *manager.Options, tlsOptions []func(*tls.Config)) (webhook.Server, error) {
+func newServer(options webhook.Options) (webhook.Server, error) {
 	return extensions.NewServer(runtimeserver.Options{
-		Port: opts.WebhookPort, CertDir: opts.WebhookCertDir, CertName: opts.WebhookCertName, KeyName: opts.WebhookKeyName,
-		ClientCAName: opts.ClientCAName, TLSOpts: tlsOptions,
+		Port: options.Port, CertDir: options.CertDir, CertName: options.CertName, KeyName: options.KeyName,
+		ClientCAName: options.ClientCAName, TLSOpts: options.TLSOpts,
 	})
 }
 

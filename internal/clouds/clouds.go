@@ -21,7 +21,7 @@ import (
 // OfFlags returns the cloud that the flags name. It does not connect yet. Its error describes what
 // is wrong with the flags or the files that they name.
 func OfFlags(opts *manager.Options) (cloudidentity.Connection, error) {
-	found, err := connect(infrav1.CloudKind(opts.Cloud), account{
+	found, err := connect(opts.Cloud, account{
 		endpoint: opts.CloudEndpoint, tokenFile: opts.CloudTokenFile, caFile: opts.CloudCAFile, namespace: opts.CloudNamespace,
 	})
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 // user names, but the data of none.
 func cacheOptions(opts *Options) cache.Options {
 	return cache.Options{
-		SyncPeriod:        &opts.SyncPeriod,
+		SyncPeriod:        opts.base.Cache.SyncPeriod,
 		DefaultTransform:  cache.TransformStripManagedFields(),
 		DefaultNamespaces: namespaces(opts),
 		ByObject:          map[client.Object]cache.ByObject{&corev1.Secret{}: {Transform: withoutData}},

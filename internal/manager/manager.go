@@ -40,7 +40,6 @@ import (
 	"sigs.k8s.io/cluster-api/util/apiwarnings"
 	capiflags "sigs.k8s.io/cluster-api/util/flags"
 	ctrl "sigs.k8s.io/controller-runtime"
-	controllerconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
@@ -60,7 +59,7 @@ type Program struct {
 	// Roles lists the roles that the program has; --providers selects some of them.
 	Roles []Provider
 	// WebhookServer creates the server of the webhooks; controller-runtime's if nil.
-	WebhookServer func(opts *Options, tls []func(*tls.Config)) (webhook.Server, error)
+	WebhookServer func(webhook.Options) (webhook.Server, error)
 	// Setup adds what the program runs to its manager.
 	Setup func(ctx context.Context, mgr ctrl.Manager, opts *Options) error
 }
@@ -73,7 +72,7 @@ func (p Program) Main(args []string) int {
 		fmt.Print(opts.Usage())
 		return 0
 	}
-	if err == nil && opts.ShowVersion {
+	if err == nil && opts.showVersion {
 		fmt.Println(p.Command, version.Get().GitVersion)
 		return 0
 	}
@@ -96,7 +95,7 @@ func (p Program) Run(ctx context.Context, opts *Options) error {
 	if err := p.checkRoles(opts); err != nil {
 		return err
 	}
-	if err := logsv1.ValidateAndApply(opts.Logs, nil); err != nil {
+	if err := logsv1.ValidateAndApply(opts.logs, nil); err != nil {
 		return err
 	}
 	ctrl.SetLogger(klog.Background())
@@ -119,13 +118,10 @@ func (p Program) Run(ctx context.Context, opts *Options) error {
 
 // checkRoles rejects the roles of other programs.
 func (p Program) checkRoles(opts *Options) error {
-	names := make([]string, 0, len(p.Roles))
-	for _, role := range p.Roles {
-		names = append(names, string(role))
-	}
-	for _, given := range opts.Providers {
-		if !slices.Contains(names, given) {
-			return fmt.Errorf("--providers has %q, but may only have %s: another of Foo's programs has this role", given, strings.Join(names, ", "))
+	own := names(p.Roles)
+	for _, given := range opts.providers {
+		if !slices.Contains(own, given) {
+			return fmt.Errorf("--providers has %q, but may only have %s: another of Foo's programs has this role", given, strings.Join(own, ", "))
 		}
 	}
 	return nil
@@ -150,7 +146,7 @@ func NewScheme() (*runtime.Scheme, error) {
 // anything that it runs. Tests may change its options, such as the server of the webhooks.
 func (p Program) New(config *rest.Config, opts *Options, changes ...func(*ctrl.Options)) (ctrl.Manager, error) {
 	config = rest.CopyConfig(config)
-	config.QPS, config.Burst, config.UserAgent = opts.KubeAPIQPS, opts.KubeAPIBurst, p.Name
+	config.QPS, config.Burst, config.UserAgent = opts.kubeAPIQPS, opts.kubeAPIBurst, p.Name
 	config.WarningHandler = apiwarnings.DefaultHandler(klog.Background().WithName("API Server Warning"))
 	managerOptions, err := p.managerOptions(opts)
 	if err != nil {
@@ -174,44 +170,35 @@ func (p Program) managerOptions(opts *Options) (ctrl.Options, error) {
 	if err != nil {
 		return ctrl.Options{}, err
 	}
-	tls, metrics, err := capiflags.GetManagerOptions(opts.Manager)
+	tls, metrics, err := capiflags.GetManagerOptions(opts.serving)
 	if err != nil {
 		return ctrl.Options{}, err
 	}
-	server, err := p.webhookServer(opts, tls)
+	server, err := p.webhookServer(opts.Webhook, tls)
 	if err != nil {
 		return ctrl.Options{}, err
 	}
-	if opts.ContentionProfiling {
+	if opts.contentionProfiling {
 		goruntime.SetBlockProfileRate(1)
 	}
-	return ctrl.Options{
-		Scheme:                     scheme,
-		Controller:                 controllerconfig.Controller{UsePriorityQueue: ptr.To(opts.Gates.Enabled(feature.PriorityQueue))},
-		Cache:                      cacheOptions(opts),
-		Client:                     clientOptions(),
-		Metrics:                    *metrics,
-		WebhookServer:              server,
-		HealthProbeBindAddress:     opts.HealthAddress,
-		PprofBindAddress:           opts.ProfilerAddress,
-		LeaderElection:             opts.LeaderElect,
-		LeaderElectionID:           opts.LeaderElectName,
-		LeaderElectionNamespace:    opts.LeaderElectNamespace,
-		LeaderElectionResourceLock: resourcelock.LeasesResourceLock,
-		// The process ends as soon as the manager has stopped, so nothing is done after the Lease
-		// is released.
-		LeaderElectionReleaseOnCancel: true,
-		LeaseDuration:                 &opts.LeaseDuration,
-		RenewDeadline:                 &opts.RenewDeadline,
-		RetryPeriod:                   &opts.RetryPeriod,
-	}, nil
+	options := opts.base
+	options.Scheme = scheme
+	options.Controller.UsePriorityQueue = ptr.To(opts.Gates.Enabled(feature.PriorityQueue))
+	options.Cache = cacheOptions(opts)
+	options.Client = clientOptions()
+	options.Metrics = *metrics
+	options.WebhookServer = server
+	options.LeaderElectionResourceLock = resourcelock.LeasesResourceLock
+	// The process ends as soon as the manager has stopped, so nothing is done after the Lease is
+	// released.
+	options.LeaderElectionReleaseOnCancel = true
+	return options, nil
 }
 
-func (p Program) webhookServer(opts *Options, tlsOptions []func(*tls.Config)) (webhook.Server, error) {
+func (p Program) webhookServer(options webhook.Options, tls []func(*tls.Config)) (webhook.Server, error) {
+	options.TLSOpts = tls
 	if p.WebhookServer != nil {
-		return p.WebhookServer(opts, tlsOptions)
+		return p.WebhookServer(options)
 	}
-	return webhook.NewServer(webhook.Options{
-		Port: opts.WebhookPort, CertDir: opts.WebhookCertDir, CertName: opts.WebhookCertName, KeyName: opts.WebhookKeyName, TLSOpts: tlsOptions,
-	}), nil
+	return webhook.NewServer(options), nil
 }

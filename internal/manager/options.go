@@ -12,6 +12,10 @@ import (
 	logsv1 "k8s.io/component-base/logs/api/v1"
 	"sigs.k8s.io/cluster-api/controllers/crdmigrator"
 	capiflags "sigs.k8s.io/cluster-api/util/flags"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta2"
 )
 
 // Provider is a role of the manager.
@@ -55,17 +59,13 @@ var reconciled = map[Provider][]string{
 
 // Options holds the flags of the manager.
 type Options struct {
-	// Providers lists the roles to run; control plane and infrastructure by default.
-	Providers []string
-	// ShowVersion makes the program print its version and exit.
-	ShowVersion bool
 	// Namespace is the namespace to watch; all namespaces if empty.
 	Namespace string
 	// WatchFilter is the value that the label cluster.x-k8s.io/watch-filter must have; all objects
 	// are watched if empty.
 	WatchFilter string
-	// Cloud is the kind of the cloud: Local or Kubernetes, as in FooClusterIdentity.
-	Cloud string
+	// Cloud is the kind of the cloud.
+	Cloud infrav1.CloudKind
 	// CloudNamespace is the namespace of a cloud of the kind Kubernetes.
 	CloudNamespace string
 	// CloudEndpoint is unix:///path or https://host:port of the Foo cloud. The infrastructure role
@@ -76,13 +76,8 @@ type Options struct {
 	// CloudCAFile is the file with the certificate authorities, in PEM format, that sign the
 	// cloud's certificate.
 	CloudCAFile string
-	// SyncPeriod is how often every object is reconciled even if nothing changed.
-	SyncPeriod time.Duration
 	// ClusterCacheConcurrency is how many workload clusters are connected to simultaneously.
 	ClusterCacheConcurrency int
-	// KubeAPIQPS and KubeAPIBurst limit the requests to the management cluster, per second.
-	KubeAPIQPS   float32
-	KubeAPIBurst int
 	// ClusterCacheQPS and ClusterCacheBurst limit the requests to each workload cluster, per second.
 	ClusterCacheQPS   float32
 	ClusterCacheBurst int
@@ -91,39 +86,29 @@ type Options struct {
 	// RemoteConditionsGracePeriod is how long conditions keep showing the last known state of a
 	// workload cluster.
 	RemoteConditionsGracePeriod time.Duration
-	// WebhookPort is the port of the webhooks that convert and admit Foo's kinds; zero for no
-	// webhooks.
-	WebhookPort int
-	// WebhookCertDir is the folder with the certificate and the key of the webhooks, in files of
-	// these names.
-	WebhookCertDir, WebhookCertName, WebhookKeyName string
-	// ClientCAName is the name of a file beside the webhooks' certificate. It holds the authorities
-	// that sign the certificates of those who may call the runtime extension; anybody may if it is
-	// empty.
-	ClientCAName string
+	// Webhook describes the server of the webhooks that convert and admit Foo's kinds, or of the
+	// runtime extension. If its port is zero, there are no webhooks. ClientCAName names the
+	// authorities that sign the certificates of those who may call the runtime extension; anybody
+	// may if it is empty.
+	Webhook webhook.Options
 	// SnapshotImage is the image of the Job with which the runtime extension takes etcd snapshots.
 	// If it is empty, no snapshots can be taken.
 	SnapshotImage string
-	// HealthAddress is where /healthz and /readyz are served.
-	HealthAddress string
-	// ProfilerAddress is where pprof is served without authentication; nowhere if it is empty.
-	ProfilerAddress string
-	// ContentionProfiling lets the profiler see where goroutines block.
-	ContentionProfiling bool
-	// LeaderElect makes sure that only one manager is active.
-	LeaderElect bool
-	// LeaderElectName and LeaderElectNamespace are the name and the namespace of the leader
-	// election's Lease. The namespace defaults to the Pod's.
-	LeaderElectName, LeaderElectNamespace string
-	// LeaseDuration, RenewDeadline and RetryPeriod are the times of the leader election.
-	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
-	// Manager holds the options for diagnostics and TLS.
-	Manager capiflags.ManagerOptions
-	// Logs holds the options for format and level.
-	Logs *logsv1.LoggingConfiguration
 	// Gates holds the feature gates that --feature-gates sets.
 	Gates featuregate.MutableFeatureGate
 
+	// base holds what flags set of controller-runtime's own options.
+	base ctrl.Options
+	// kubeAPIQPS and kubeAPIBurst limit the requests to the management cluster, per second.
+	kubeAPIQPS   float32
+	kubeAPIBurst int
+	// serving holds the options for diagnostics and TLS.
+	serving             capiflags.ManagerOptions
+	contentionProfiling bool
+	logs                *logsv1.LoggingConfiguration
+	showVersion         bool
+	// providers lists the roles to run.
+	providers []string
 	// concurrency is how many objects of a kind are reconciled simultaneously, unless ofKind has
 	// another number for the kind.
 	concurrency int
@@ -138,11 +123,11 @@ type Options struct {
 func NewOptions(gates featuregate.MutableFeatureGate) *Options {
 	logs := logsv1.NewLoggingConfiguration()
 	logs.Verbosity = defaultVerbosity
-	return &Options{Logs: logs, Gates: gates, ofKind: map[string]*int{}}
+	return &Options{logs: logs, Gates: gates, ofKind: map[string]*int{}}
 }
 
 // Runs reports whether the manager has the role.
-func (o *Options) Runs(provider Provider) bool { return slices.Contains(o.Providers, string(provider)) }
+func (o *Options) Runs(provider Provider) bool { return slices.Contains(o.providers, string(provider)) }
 
 // Concurrency returns how many objects of a kind are reconciled simultaneously.
 func (o *Options) Concurrency(kind string) int {

@@ -123,11 +123,11 @@ func TestLogFormats(t *testing.T) {
 		o, err := parse("--logging-format=" + format)
 		g := NewWithT(t)
 		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(o.Logs.Verbosity).To(BeEquivalentTo(2))
-		o.Providers = []string{string(ControlPlane)}
+		g.Expect(o.logs.Verbosity).To(BeEquivalentTo(2))
+		o.providers = []string{string(ControlPlane)}
 		if valid {
 			g.Expect(o.Validate()).To(Succeed())
-			g.Expect(logsv1.Validate(o.Logs, nil, nil)).To(BeEmpty(), format)
+			g.Expect(logsv1.Validate(o.logs, nil, nil)).To(BeEmpty(), format)
 			continue
 		}
 		g.Expect(o.Validate()).To(MatchError(`--logging-format is "xml", but must be text or json`))

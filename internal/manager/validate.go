@@ -14,6 +14,8 @@ import (
 	logsv1 "k8s.io/component-base/logs/api/v1"
 	"sigs.k8s.io/cluster-api/feature"
 	capiflags "sigs.k8s.io/cluster-api/util/flags"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta2"
 )
 
 // Validate returns an error if an option is invalid or if options contradict each other.
@@ -30,10 +32,10 @@ func (o *Options) Validate() error {
 }
 
 func (o *Options) validateProviders() error {
-	if len(o.Providers) == 0 {
+	if len(o.providers) == 0 {
 		return fmt.Errorf("--providers is empty, but must have at least one of %s", strings.Join(names(Providers), ", "))
 	}
-	for _, provider := range o.Providers {
+	for _, provider := range o.providers {
 		if !slices.Contains(names(Providers), provider) {
 			return fmt.Errorf("--providers has %q, but may only have %s", provider, strings.Join(names(Providers), ", "))
 		}
@@ -108,11 +110,11 @@ func (o *Options) validateCloudOf(role Provider) error {
 // validateKindOfCloud returns an error if the settings do not fit the kind of the cloud.
 func (o *Options) validateKindOfCloud() error {
 	switch o.Cloud {
-	case localCloud:
+	case infrav1.CloudLocal:
 		if o.CloudNamespace != "" {
-			return fmt.Errorf("--cloud-namespace is %q, but --cloud is %s: only a cloud of the kind %s is in a namespace", o.CloudNamespace, o.Cloud, kubernetesCloud)
+			return fmt.Errorf("--cloud-namespace is %q, but --cloud is %s: only a cloud of the kind %s is in a namespace", o.CloudNamespace, o.Cloud, infrav1.CloudKubernetes)
 		}
-	case kubernetesCloud:
+	case infrav1.CloudKubernetes:
 		if problems := validation.IsDNS1123Label(o.CloudNamespace); len(problems) > 0 {
 			return fmt.Errorf("--cloud-namespace is %q, but must be the name of a namespace for --cloud=%s: %s", o.CloudNamespace, o.Cloud, strings.Join(problems, ", "))
 		}
@@ -120,7 +122,7 @@ func (o *Options) validateKindOfCloud() error {
 			return fmt.Errorf("--cloud-endpoint is %q, but must be https://host:port of an API server for --cloud=%s", o.CloudEndpoint, o.Cloud)
 		}
 	default:
-		return fmt.Errorf("--cloud is %q, but must be %s or %s", o.Cloud, localCloud, kubernetesCloud)
+		return fmt.Errorf("--cloud is %q, but must be %s or %s", o.Cloud, infrav1.CloudLocal, infrav1.CloudKubernetes)
 	}
 	return nil
 }
@@ -165,19 +167,19 @@ func (o *Options) validatePhases() error {
 }
 
 func (o *Options) validateServers() error {
-	if o.WebhookPort < 0 || o.WebhookPort > 65535 {
-		return fmt.Errorf("--webhook-port is %d, but must be 0 to 65535", o.WebhookPort)
+	if o.Webhook.Port < 0 || o.Webhook.Port > 65535 {
+		return fmt.Errorf("--webhook-port is %d, but must be 0 to 65535", o.Webhook.Port)
 	}
 	if err := o.validateRuntimeExtension(); err != nil {
 		return err
 	}
-	if o.ContentionProfiling && o.ProfilerAddress == "" && o.Manager.InsecureDiagnostics {
+	if o.contentionProfiling && o.base.PprofBindAddress == "" && o.serving.InsecureDiagnostics {
 		return fmt.Errorf("--contention-profiling is set, but nothing serves profiles: set --profiler-address, or do not set --insecure-diagnostics")
 	}
 	if err := o.validateAddresses(); err != nil {
 		return err
 	}
-	if _, _, err := capiflags.GetManagerOptions(o.Manager); err != nil {
+	if _, _, err := capiflags.GetManagerOptions(o.serving); err != nil {
 		return fmt.Errorf("one of --tls-min-version, --tls-cipher-suites and --tls-curve-preferences has an unknown value, --help lists all: %w", err)
 	}
 	return nil
@@ -190,21 +192,21 @@ func (o *Options) validateRuntimeExtension() error {
 	if !o.Runs(RuntimeExtension) {
 		return nil
 	}
-	if o.WebhookPort == 0 {
+	if o.Webhook.Port == 0 {
 		return fmt.Errorf("--webhook-port is 0, but must be the port on which the %s role is called", RuntimeExtension)
 	}
-	if o.ClientCAName != "" && len(o.Providers) > 1 {
+	if o.Webhook.ClientCAName != "" && len(o.providers) > 1 {
 		return fmt.Errorf("--runtime-extension-client-ca-name is set, but --providers has %s: callers need a certificate only where %s is the only role",
-			strings.Join(o.Providers, ", "), RuntimeExtension)
+			strings.Join(o.providers, ", "), RuntimeExtension)
 	}
 	return nil
 }
 
 // validateAddresses requires a different port for each server. Several may ask for any free port.
 func (o *Options) validateAddresses() error {
-	taken := map[string]string{strconv.Itoa(o.WebhookPort): "--webhook-port"}
+	taken := map[string]string{strconv.Itoa(o.Webhook.Port): "--webhook-port"}
 	for _, server := range []struct{ flag, address string }{
-		{"--health-addr", o.HealthAddress}, {"--diagnostics-address", o.Manager.DiagnosticsAddress}, {"--profiler-address", o.ProfilerAddress},
+		{"--health-addr", o.base.HealthProbeBindAddress}, {"--diagnostics-address", o.serving.DiagnosticsAddress}, {"--profiler-address", o.base.PprofBindAddress},
 	} {
 		if server.address == "" || server.address == "0" {
 			continue
@@ -222,15 +224,15 @@ func (o *Options) validateAddresses() error {
 }
 
 func (o *Options) validateLeaderElection() error {
-	if !o.LeaderElect {
+	if !o.base.LeaderElection {
 		return nil
 	}
-	if o.LeaseDuration <= o.RenewDeadline || o.RenewDeadline <= o.RetryPeriod || o.RetryPeriod <= 0 {
-		return fmt.Errorf("leader election needs lease duration > renew deadline > retry period > 0s, got %s, %s and %s",
-			o.LeaseDuration, o.RenewDeadline, o.RetryPeriod)
+	lease, renew, retry := *o.base.LeaseDuration, *o.base.RenewDeadline, *o.base.RetryPeriod
+	if lease <= renew || renew <= retry || retry <= 0 {
+		return fmt.Errorf("leader election needs lease duration > renew deadline > retry period > 0s, got %s, %s and %s", lease, renew, retry)
 	}
-	if problems := validation.IsDNS1123Subdomain(o.LeaderElectName); len(problems) > 0 {
-		return fmt.Errorf("--leader-elect-resource-name is %q, but must be the name of a Lease: %s", o.LeaderElectName, strings.Join(problems, ", "))
+	if problems := validation.IsDNS1123Subdomain(o.base.LeaderElectionID); len(problems) > 0 {
+		return fmt.Errorf("--leader-elect-resource-name is %q, but must be the name of a Lease: %s", o.base.LeaderElectionID, strings.Join(problems, ", "))
 	}
 	return nil
 }
@@ -245,7 +247,7 @@ func (o *Options) validateGates() error {
 
 // validateLogs checks only the format. Applying the options checks the rest.
 func (o *Options) validateLogs() error {
-	if format := o.Logs.Format; format != logsv1.DefaultLogFormat && format != logsv1.JSONLogFormat {
+	if format := o.logs.Format; format != logsv1.DefaultLogFormat && format != logsv1.JSONLogFormat {
 		return fmt.Errorf("--logging-format is %q, but must be %s or %s", format, logsv1.DefaultLogFormat, logsv1.JSONLogFormat)
 	}
 	return nil
