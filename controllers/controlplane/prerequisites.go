@@ -80,8 +80,7 @@ func (r *Reconciler) ensureKubeconfig(ctx context.Context, s *scope, authority c
 		Owner:     s.secretOwner(),
 		Now:       s.now,
 	})
-	var invalid *kubeconfig.InvalidError
-	if errors.Is(err, kubeconfig.ErrMissing) || errors.As(err, &invalid) {
+	if _, unusable := errors.AsType[*certs.UnusableError](err); unusable {
 		s.prerequisites.kubeconfig = &plan.Problem{Reason: reasonKubeconfigNotAvailable, Message: err.Error()}
 		return nil
 	}
@@ -116,9 +115,7 @@ func (r *Reconciler) ensureCertificates(ctx context.Context, s *scope) (certs.Au
 		s.prerequisites.notices = expiryNotices(found.Expiries, s.now)
 		return found.Authority, nil
 	}
-	var missing *certs.MissingError
-	var invalid *certs.InvalidError
-	if errors.As(err, &missing) || errors.As(err, &invalid) {
+	if _, unusable := errors.AsType[*certs.UnusableError](err); unusable {
 		s.prerequisites.certificates = &plan.Problem{Reason: controlplanev1.CertificatesNotAvailableReason, Message: err.Error()}
 		ctrl.LoggerFrom(ctx).Info("Certificates cannot be used", "problem", err.Error())
 		return found.Authority, nil

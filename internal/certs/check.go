@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/secret"
 )
 
-// check parses a certificate Secret according to its purpose, and returns an InvalidError if it
+// check parses a certificate Secret according to its purpose, and returns an UnusableError if it
 // cannot be used.
 func check(certificate *secret.Certificate, now time.Time) (Authority, error) {
 	if certificate.Purpose == secret.ServiceAccount {
@@ -107,32 +107,26 @@ func (a Authority) has(other *x509.Certificate) bool {
 	return false
 }
 
-func invalid(certificate *secret.Certificate, field, problem string) *InvalidError {
-	return &InvalidError{Secret: certificate.Secret.Name, Field: field, Problem: problem}
+// UnusableError reports that a Secret of a cluster is missing or cannot be used, and what to do. It
+// holds no key and no credentials.
+type UnusableError struct{ Message string }
+
+func (e *UnusableError) Error() string { return e.Message }
+
+// invalid returns the error for a certificate Secret whose data has a problem in a field.
+func invalid(certificate *secret.Certificate, field, problem string) error {
+	return &UnusableError{fmt.Sprintf(
+		"certificate Secret %s: data[%q] %s; restore the right value from a backup, or, if no machine exists yet, delete the Secret so that it is generated again",
+		certificate.Secret.Name, field, problem)}
 }
 
-// MissingError reports that certificate Secrets do not exist though the cluster needs them.
-type MissingError struct {
-	// Secrets are the names of the missing secrets.
-	Secrets []string
-}
-
-func (e *MissingError) Error() string {
-	return "certificate Secrets are missing: " + strings.Join(e.Secrets, ", ") +
-		"; provide them: Secrets of an external etcd are never generated, and none is generated once a machine uses the certificates"
-}
-
-// InvalidError reports that a certificate Secret cannot be used. It holds no key.
-type InvalidError struct {
-	// Secret is the name of the secret.
-	Secret string
-	// Field is the key of the Secret's data that is wrong.
-	Field string
-	// Problem is what is wrong with it.
-	Problem string
-}
-
-func (e *InvalidError) Error() string {
-	return fmt.Sprintf("certificate Secret %s: data[%q] %s; restore the right value from a backup, or, if no machine exists yet, delete the Secret so that it is generated again",
-		e.Secret, e.Field, e.Problem)
+// missing returns the error for certificate Secrets that do not exist though the cluster needs them.
+func missing(cluster string, certificates secret.Certificates) error {
+	names := make([]string, 0, len(certificates))
+	for _, certificate := range certificates {
+		names = append(names, secret.Name(cluster, certificate.Purpose))
+	}
+	slices.Sort(names)
+	return &UnusableError{"certificate Secrets are missing: " + strings.Join(names, ", ") +
+		"; provide them: Secrets of an external etcd are never generated, and none is generated once a machine uses the certificates"}
 }

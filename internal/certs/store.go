@@ -78,37 +78,37 @@ type Expiry struct {
 }
 
 // LookupOrGenerate returns what the cluster's certificate Secrets hold, after generating every
-// missing one. It returns a MissingError if a Secret of an external etcd is missing, and an
-// InvalidError if a Secret cannot be used.
+// missing one. It returns an UnusableError if a Secret of an external etcd is missing, or a Secret
+// cannot be used.
 func (s *Store) LookupOrGenerate(ctx context.Context, request Request) (Found, error) {
 	certificates, err := s.read(ctx, request)
 	if err != nil {
 		return Found{}, err
 	}
-	missing := slices.DeleteFunc(slices.Clone(certificates), func(certificate *secret.Certificate) bool { return certificate.Secret != nil })
-	if external := slices.DeleteFunc(slices.Clone(missing), func(certificate *secret.Certificate) bool { return !certificate.External }); len(external) > 0 {
-		return Found{}, &MissingError{Secrets: secretNames(request.Cluster.Name, external)}
+	absent := slices.DeleteFunc(slices.Clone(certificates), func(certificate *secret.Certificate) bool { return certificate.Secret != nil })
+	if external := slices.DeleteFunc(slices.Clone(absent), func(certificate *secret.Certificate) bool { return !certificate.External }); len(external) > 0 {
+		return Found{}, missing(request.Cluster.Name, external)
 	}
-	if err := missing.Generate(); err != nil {
+	if err := absent.Generate(); err != nil {
 		return Found{}, fmt.Errorf("generating certificates: %w", err)
 	}
-	if err := missing.SaveGenerated(ctx, s.live, request.Cluster, request.Owner); err != nil {
+	if err := absent.SaveGenerated(ctx, s.live, request.Cluster, request.Owner); err != nil {
 		return Found{}, fmt.Errorf("writing certificate Secrets: %w", err)
 	}
 	return finish(request, certificates)
 }
 
-// Lookup returns what the cluster's certificate Secrets hold and generates nothing. It returns a
-// MissingError if a Secret is missing, and an InvalidError if one cannot be used. Even then it
-// returns the authority, unless the authority's own Secret is the problem.
+// Lookup returns what the cluster's certificate Secrets hold and generates nothing. It returns an
+// UnusableError if a Secret is missing or cannot be used. Even then it returns the authority, unless
+// the authority's own Secret is the problem.
 func (s *Store) Lookup(ctx context.Context, request Request) (Found, error) {
 	certificates, err := s.read(ctx, request)
 	if err != nil {
 		return Found{}, err
 	}
-	missing := slices.DeleteFunc(slices.Clone(certificates), func(certificate *secret.Certificate) bool { return certificate.Secret != nil })
-	if len(missing) > 0 {
-		return remains(request, certificates), &MissingError{Secrets: secretNames(request.Cluster.Name, missing)}
+	absent := slices.DeleteFunc(slices.Clone(certificates), func(certificate *secret.Certificate) bool { return certificate.Secret != nil })
+	if len(absent) > 0 {
+		return remains(request, certificates), missing(request.Cluster.Name, absent)
 	}
 	return finish(request, certificates)
 }
@@ -178,15 +178,6 @@ func firstExpiry(bundle []*x509.Certificate) time.Time {
 		}
 	}
 	return first
-}
-
-func secretNames(cluster string, certificates secret.Certificates) []string {
-	names := make([]string, 0, len(certificates))
-	for _, certificate := range certificates {
-		names = append(names, secret.Name(cluster, certificate.Purpose))
-	}
-	slices.Sort(names)
-	return names
 }
 
 // EnsureOwner makes the owner, if there is one, the controller of a Secret of Cluster API's type, in

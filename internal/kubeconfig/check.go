@@ -12,20 +12,14 @@ import (
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/secret"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/certs"
 )
 
-// InvalidError reports that a kubeconfig Secret is not one for its cluster. It holds no
-// credentials.
-type InvalidError struct {
-	// Secret is the name of the secret.
-	Secret string
-	// Problem is what is wrong with its kubeconfig.
-	Problem string
-}
-
-func (e *InvalidError) Error() string {
-	return fmt.Sprintf("kubeconfig Secret %s: data[%q] %s; correct the Secret, or delete it so that it is created again",
-		e.Secret, secret.KubeconfigDataName, e.Problem)
+// unusable returns the error for a kubeconfig Secret that has a problem.
+func unusable(found *corev1.Secret, problem string, arguments ...any) error {
+	return &certs.UnusableError{Message: fmt.Sprintf("kubeconfig Secret %s: data[%q] %s; correct the Secret, or delete it so that it is created again",
+		found.Name, secret.KubeconfigDataName, fmt.Sprintf(problem, arguments...))}
 }
 
 // own reports whether the Secret is not the user's.
@@ -35,10 +29,7 @@ func own(existing *corev1.Secret) bool { return existing.Type == clusterv1.Clust
 // cluster's authority. The server may differ from the endpoint, because a user may know another way
 // to the cluster.
 func check(existing *corev1.Secret, request Request) (*api.Config, error) {
-	problem := func(format string, arguments ...any) (*api.Config, error) {
-		return nil, &InvalidError{Secret: existing.Name, Problem: fmt.Sprintf(format, arguments...)}
-	}
-	config, err := Load(existing)
+	config, err := load(existing)
 	if err != nil {
 		return nil, err
 	}
@@ -46,10 +37,10 @@ func check(existing *corev1.Secret, request Request) (*api.Config, error) {
 	cluster := config.Clusters[current.Cluster]
 	server, err := url.Parse(cluster.Server)
 	if err != nil || server.Host == "" {
-		return problem("has no URL as the server of cluster %q", current.Cluster)
+		return nil, unusable(existing, "has no URL as the server of cluster %q", current.Cluster)
 	}
 	if request.Authority.Certificate != nil && len(cluster.CertificateAuthorityData) > 0 && !request.Authority.Trusts(cluster.CertificateAuthorityData) {
-		return problem("is for another cluster: it does not trust the certificate authority in Secret %s",
+		return nil, unusable(existing, "is for another cluster: it does not trust the certificate authority in Secret %s",
 			secret.Name(request.Cluster.Name, secret.ClusterCA))
 	}
 	return config, nil

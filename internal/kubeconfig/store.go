@@ -5,7 +5,6 @@ package kubeconfig
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -23,12 +22,13 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/certs"
 )
 
-// ErrMissing is returned if there is no kubeconfig and it cannot be created.
-var ErrMissing = errors.New("there is no kubeconfig Secret")
+// errMissing is returned if there is no kubeconfig, and no owner for a new one.
+var errMissing = &certs.UnusableError{Message: "there is no kubeconfig Secret"}
 
-// errNoKey is the ErrMissing for a cluster whose certificate authority has no key here, so that no client
-// certificate can be signed.
-var errNoKey = fmt.Errorf("%w, and no key of the cluster's certificate authority to create one with: provide the kubeconfig Secret as well", ErrMissing)
+// errNoKey is returned if there is no kubeconfig, nor a key with which to sign a client certificate.
+var errNoKey = &certs.UnusableError{
+	Message: errMissing.Message + ", and no key of the cluster's certificate authority to create one with: provide the kubeconfig Secret as well",
+}
 
 // Store reads and writes kubeconfig Secrets.
 type Store struct {
@@ -66,8 +66,8 @@ type Request struct {
 // rest of a kubeconfig stays as it is. Ensure never writes a Secret that a user created.
 //
 // It returns when the client certificate expires if it should be renewed and there is no key to do
-// so; otherwise zero. It returns ErrMissing if it cannot create a Secret, and an InvalidError if the
-// existing one is not for this cluster.
+// so; otherwise zero. It returns an UnusableError if it cannot create a Secret, or if the existing one
+// is not for this cluster.
 func (s *Store) Ensure(ctx context.Context, request Request) (expires time.Time, err error) {
 	existing, err := secret.GetFromNamespacedName(ctx, s.cached, request.Cluster, secret.Kubeconfig)
 	if apierrors.IsNotFound(err) {
@@ -94,7 +94,7 @@ func (s *Store) Ensure(ctx context.Context, request Request) (expires time.Time,
 
 func (s *Store) create(ctx context.Context, request Request) error {
 	if request.Owner.UID == "" {
-		return ErrMissing
+		return errMissing
 	}
 	if request.Authority.Key == nil {
 		return errNoKey

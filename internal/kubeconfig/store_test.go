@@ -498,8 +498,8 @@ func TestNotForThisCluster(t *testing.T) {
 			})
 			before := read(g, live)
 			err := ensure(store, request)
-			var invalid *InvalidError
-			g.Expect(errors.As(err, &invalid)).To(BeTrue())
+			var unusable *certs.UnusableError
+			g.Expect(errors.As(err, &unusable)).To(BeTrue())
 			g.Expect(err).To(MatchError(test.want))
 			g.Expect(read(g, live)).To(Equal(before), "it is reported and not replaced")
 			if strings.HasPrefix(test.want, outside) {

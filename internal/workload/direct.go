@@ -18,7 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/util/flowcontrol"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -128,14 +127,9 @@ func (d *direct) connect(ctx context.Context, cluster client.ObjectKey) (connect
 }
 
 func (d *direct) newConnection(found *corev1.Secret) (connection, error) {
-	loaded, err := kubeconfig.Load(found)
+	config, err := kubeconfig.RESTConfig(found)
 	if err != nil {
 		return connection{}, err
-	}
-	config, err := clientcmd.NewDefaultClientConfig(*loaded, nil).ClientConfig()
-	if err != nil {
-		// The error is omitted, because it may quote credentials.
-		return connection{}, &kubeconfig.InvalidError{Secret: found.Name, Problem: "is not a kubeconfig"}
 	}
 	config.Timeout = requestTimeout
 	config.QPS = -1

@@ -19,7 +19,7 @@ import (
 
 	"sigs.k8s.io/cluster-api/util/secret"
 
-	"github.com/capfoo/cluster-api-provider-foo/internal/kubeconfig"
+	"github.com/capfoo/cluster-api-provider-foo/internal/certs"
 )
 
 // Whoever may write the Secret of a cluster must get neither the manager's token nor its rights.
@@ -55,12 +55,12 @@ func TestAKubeconfigRunsAndReadsNothing(t *testing.T) {
 			unhurried(connections)
 
 			_, err = connections.Initialized(context.Background(), testCluster, ConfigUploaded)
-			var invalid *kubeconfig.InvalidError
-			g.Expect(errors.As(err, &invalid)).To(BeTrue(), "%v", err)
+			var unusable *certs.UnusableError
+			g.Expect(errors.As(err, &unusable)).To(BeTrue(), "%v", err)
 			g.Expect(ran).NotTo(BeAnExistingFile())
 			g.Expect(sent).To(BeEmpty())
 			_, err = connections.Config(context.Background(), testCluster)
-			g.Expect(errors.As(err, &invalid)).To(BeTrue(), "%v", err)
+			g.Expect(errors.As(err, &unusable)).To(BeTrue(), "%v", err)
 		})
 	}
 }
