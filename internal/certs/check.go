@@ -29,7 +29,7 @@ func check(certificate *secret.Certificate, now time.Time) (Authority, error) {
 		return Authority{}, invalid(certificate, secret.TLSCrtDataName, "is not a PEM certificate")
 	}
 	checked := Authority{Certificate: bundle[0], Bundle: bundle}
-	if isAuthority(certificate) && !bundle[0].IsCA {
+	if certificate.Purpose != secret.APIServerEtcdClient && !bundle[0].IsCA {
 		return Authority{}, invalid(certificate, secret.TLSCrtDataName, "is not the certificate of a certificate authority")
 	}
 	if now.After(bundle[0].NotAfter) {
@@ -43,11 +43,6 @@ func check(certificate *secret.Certificate, now time.Time) (Authority, error) {
 	}
 	checked.Key, err = checkKey(certificate, bundle[0].PublicKey)
 	return checked, err
-}
-
-// isAuthority reports whether the certificate has to sign others.
-func isAuthority(certificate *secret.Certificate) bool {
-	return certificate.Purpose != secret.APIServerEtcdClient
 }
 
 // checkKey returns the private key if it belongs to one of the public keys.
@@ -87,24 +82,9 @@ func samePublicKey(a, b crypto.PublicKey) bool {
 // in PEM format.
 func (a Authority) Trusts(encoded []byte) bool {
 	others, err := cert.ParseCertsPEM(encoded)
-	if err != nil {
-		return false
-	}
-	for _, other := range others {
-		if a.has(other) {
-			return true
-		}
-	}
-	return false
-}
-
-func (a Authority) has(other *x509.Certificate) bool {
-	for _, own := range a.Bundle {
-		if samePublicKey(own.PublicKey, other.PublicKey) {
-			return true
-		}
-	}
-	return false
+	return err == nil && slices.ContainsFunc(others, func(other *x509.Certificate) bool {
+		return slices.ContainsFunc(a.Bundle, func(own *x509.Certificate) bool { return samePublicKey(own.PublicKey, other.PublicKey) })
+	})
 }
 
 // UnusableError reports that a Secret of a cluster is missing or cannot be used, and what to do. It

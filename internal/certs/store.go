@@ -81,11 +81,10 @@ type Expiry struct {
 // missing one. It returns an UnusableError if a Secret of an external etcd is missing, or a Secret
 // cannot be used.
 func (s *Store) LookupOrGenerate(ctx context.Context, request Request) (Found, error) {
-	certificates, err := s.read(ctx, request)
+	certificates, absent, err := s.read(ctx, request)
 	if err != nil {
 		return Found{}, err
 	}
-	absent := slices.DeleteFunc(slices.Clone(certificates), func(certificate *secret.Certificate) bool { return certificate.Secret != nil })
 	if external := slices.DeleteFunc(slices.Clone(absent), func(certificate *secret.Certificate) bool { return !certificate.External }); len(external) > 0 {
 		return Found{}, missing(request.Cluster.Name, external)
 	}
@@ -102,11 +101,10 @@ func (s *Store) LookupOrGenerate(ctx context.Context, request Request) (Found, e
 // UnusableError if a Secret is missing or cannot be used. Even then it returns the authority, unless
 // the authority's own Secret is the problem.
 func (s *Store) Lookup(ctx context.Context, request Request) (Found, error) {
-	certificates, err := s.read(ctx, request)
+	certificates, absent, err := s.read(ctx, request)
 	if err != nil {
 		return Found{}, err
 	}
-	absent := slices.DeleteFunc(slices.Clone(certificates), func(certificate *secret.Certificate) bool { return certificate.Secret != nil })
 	if len(absent) > 0 {
 		return remains(request, certificates), missing(request.Cluster.Name, absent)
 	}
@@ -128,27 +126,28 @@ func remains(request Request, certificates secret.Certificates) Found {
 
 // read reads the Secrets that exist and takes them over, even if others are missing or one cannot be
 // used. Otherwise they could be deleted with their earlier owner, such as the KubeadmConfig of the first
-// Machine.
-func (s *Store) read(ctx context.Context, request Request) (secret.Certificates, error) {
-	certificates := secret.NewCertificatesForInitialControlPlane(&request.Config)
-	for _, certificate := range certificates {
+// Machine. It returns all certificates, and those without a Secret.
+func (s *Store) read(ctx context.Context, request Request) (all, absent secret.Certificates, err error) {
+	all = secret.NewCertificatesForInitialControlPlane(&request.Config)
+	for _, certificate := range all {
 		found, err := secret.GetFromNamespacedName(ctx, s.cached, request.Cluster, certificate.Purpose)
 		if apierrors.IsNotFound(err) {
 			found, err = secret.GetFromNamespacedName(ctx, s.live, request.Cluster, certificate.Purpose)
 		}
 		if apierrors.IsNotFound(err) {
+			absent = append(absent, certificate)
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("reading Secret %s: %w", secret.Name(request.Cluster.Name, certificate.Purpose), err)
+			return nil, nil, fmt.Errorf("reading Secret %s: %w", secret.Name(request.Cluster.Name, certificate.Purpose), err)
 		}
 		if err := EnsureOwner(ctx, s.live, found, request.Owner); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		certificate.Secret = found
 		certificate.KeyPair = &capicerts.KeyPair{Cert: found.Data[secret.TLSCrtDataName], Key: found.Data[secret.TLSKeyDataName]}
 	}
-	return certificates, nil
+	return all, absent, nil
 }
 
 // finish checks the certificates and returns what they hold.
@@ -160,7 +159,8 @@ func finish(request Request, certificates secret.Certificates) (Found, error) {
 			return remains(request, certificates), err
 		}
 		if len(checked.Bundle) > 0 {
-			found.Expiries = append(found.Expiries, Expiry{Secret: certificate.Secret.Name, At: firstExpiry(checked.Bundle)})
+			first := slices.MinFunc(checked.Bundle, func(a, b *x509.Certificate) int { return a.NotAfter.Compare(b.NotAfter) })
+			found.Expiries = append(found.Expiries, Expiry{Secret: certificate.Secret.Name, At: first.NotAfter})
 		}
 		if certificate.Purpose == secret.ClusterCA {
 			found.Authority = checked
@@ -170,16 +170,6 @@ func finish(request Request, certificates secret.Certificates) (Found, error) {
 	return found, nil
 }
 
-func firstExpiry(bundle []*x509.Certificate) time.Time {
-	first := bundle[0].NotAfter
-	for _, certificate := range bundle {
-		if certificate.NotAfter.Before(first) {
-			first = certificate.NotAfter
-		}
-	}
-	return first
-}
-
 // EnsureOwner makes the owner, if there is one, the controller of a Secret of Cluster API's type, in
 // place of any other controller. Such a Secret is deleted with its control plane. A Secret of another
 // type is the user's and is left alone. It writes only if that changes something.
@@ -187,16 +177,14 @@ func EnsureOwner(ctx context.Context, writer client.Writer, existing *corev1.Sec
 	if existing.Type != clusterv1.ClusterSecretType || owner.UID == "" {
 		return nil
 	}
-	references := existing.DeepCopy().GetOwnerReferences()
+	changed := existing.DeepCopy()
 	if controller := metav1.GetControllerOf(existing); controller != nil && controller.UID != owner.UID {
-		references = util.RemoveOwnerRef(references, *controller)
+		changed.OwnerReferences = util.RemoveOwnerRef(changed.OwnerReferences, *controller)
 	}
-	references = util.EnsureOwnerRef(references, owner)
-	if apiequality.Semantic.DeepEqual(existing.OwnerReferences, references) {
+	changed.OwnerReferences = util.EnsureOwnerRef(changed.OwnerReferences, owner)
+	if apiequality.Semantic.DeepEqual(existing.OwnerReferences, changed.OwnerReferences) {
 		return nil
 	}
-	changed := existing.DeepCopy()
-	changed.SetOwnerReferences(references)
 	if err := writer.Patch(ctx, changed, client.MergeFrom(existing)); err != nil {
 		return fmt.Errorf("setting the owner of Secret %s: %w", changed.Name, err)
 	}

@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/clientcmd/api"
 
-	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/secret"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/certs"
@@ -21,9 +20,6 @@ func unusable(found *corev1.Secret, problem string, arguments ...any) error {
 	return &certs.UnusableError{Message: fmt.Sprintf("kubeconfig Secret %s: data[%q] %s; correct the Secret, or delete it so that it is created again",
 		found.Name, secret.KubeconfigDataName, fmt.Sprintf(problem, arguments...))}
 }
-
-// own reports whether the Secret is not the user's.
-func own(existing *corev1.Secret) bool { return existing.Type == clusterv1.ClusterSecretType }
 
 // check returns the kubeconfig in a Secret if it is for the requested cluster: it must trust the
 // cluster's authority. The server may differ from the endpoint, because a user may know another way

@@ -86,8 +86,8 @@ func (s *Store) Ensure(ctx context.Context, request Request) (expires time.Time,
 	if err := certs.EnsureOwner(ctx, s.live, existing, request.Owner); err != nil {
 		return expires, err
 	}
-	if !own(existing) || request.Owner.UID == "" {
-		return expires, nil
+	if existing.Type != clusterv1.ClusterSecretType || request.Owner.UID == "" {
+		return expires, nil // it is the user's own, or nobody's
 	}
 	return request.expires(config), s.refresh(ctx, request, existing, config)
 }
