@@ -48,23 +48,16 @@ type subscriber struct {
 // Events is one watch of the cloud, and of other clouds that are followed, shared by the
 // controllers of a manager. Add it to the manager.
 type Events struct {
-	own     *follower
+	watcher Watcher
+	scope   Scope
 	backoff wait.Backoff
+	// started is closed when Start begins, and followers ends when Start does.
+	started      chan struct{}
+	followers    context.Context
+	endFollowers context.CancelFunc
 
 	lock        sync.RWMutex
 	subscribers map[*subscriber]struct{}
-	// running is the context of Start; nil before.
-	running context.Context
-	// waiting holds the watchers to follow once running is set.
-	waiting map[*follower]struct{}
-}
-
-// follower is a watch of one cloud as one tenant.
-type follower struct {
-	watcher Watcher
-	scope   Scope
-	// cancel ends the watch; nil before it has begun.
-	cancel context.CancelFunc
 }
 
 var (
@@ -81,8 +74,11 @@ func DefaultBackoff() wait.Backoff {
 // New returns an Events that watches the watcher and paces attempts to reconnect by backoff. The
 // scope returns which objects belong to that cloud.
 func New(watcher Watcher, scope Scope, backoff wait.Backoff) *Events {
+	followers, end := context.WithCancel(context.Background())
 	return &Events{
-		own: &follower{watcher: watcher, scope: scope}, backoff: backoff, subscribers: map[*subscriber]struct{}{}, waiting: map[*follower]struct{}{},
+		watcher: watcher, scope: scope, backoff: backoff,
+		started: make(chan struct{}), followers: followers, endFollowers: end,
+		subscribers: map[*subscriber]struct{}{},
 	}
 }
 
@@ -91,65 +87,49 @@ func (e *Events) NeedLeaderElection() bool { return true }
 
 // Start watches until ctx ends, and restarts the watch whenever it is lost.
 func (e *Events) Start(ctx context.Context) error {
-	e.lock.Lock()
-	e.running = ctx
-	for f := range e.waiting {
-		e.begin(f)
-	}
-	clear(e.waiting)
-	e.lock.Unlock()
-	e.follow(ctx, e.own)
+	defer e.endFollowers()
+	close(e.started)
+	e.follow(ctx, e.watcher, e.scope)
 	return nil
 }
 
 // Follow also reports the events of another watcher to the controllers, from Start until stop is
 // called. The scope returns which objects belong to that cloud.
 func (e *Events) Follow(watcher Watcher, scope Scope) (stop func()) {
-	f := &follower{watcher: watcher, scope: scope}
-	e.lock.Lock()
-	defer e.lock.Unlock()
-	if e.running == nil {
-		e.waiting[f] = struct{}{}
-	} else {
-		e.begin(f)
-	}
-	return func() {
-		e.lock.Lock()
-		defer e.lock.Unlock()
-		delete(e.waiting, f)
-		if f.cancel != nil {
-			f.cancel()
+	ctx, stop := context.WithCancel(e.followers)
+	go func() {
+		select {
+		case <-e.started:
+			e.follow(ctx, watcher, scope)
+		case <-ctx.Done():
 		}
-	}
+	}()
+	return stop
 }
 
-// begin starts to follow a watcher. Callers hold the lock.
-func (e *Events) begin(f *follower) {
-	ctx, cancel := context.WithCancel(e.running)
-	f.cancel = cancel
-	go e.follow(ctx, f)
-}
-
-func (e *Events) follow(ctx context.Context, f *follower) {
+func (e *Events) follow(ctx context.Context, watcher Watcher, scope Scope) {
 	backoff := e.backoff
 	for ctx.Err() == nil {
-		lasted, err := e.watchOnce(ctx, f)
+		lasted, err := e.watchOnce(ctx, watcher, scope)
 		if lasted > e.backoff.Cap {
 			backoff = e.backoff
 		}
 		if ctx.Err() == nil {
 			delay := delayAfter(err, backoff.Step())
 			ctrl.LoggerFrom(ctx).Error(err, "Watch of the cloud ended, restarting it", "delay", delay.String())
-			pause(ctx, delay)
+			select {
+			case <-ctx.Done():
+			case <-time.After(delay):
+			}
 		}
 	}
 }
 
 // watchOnce serves one watch until it ends, and returns how long it lasted after it had synced.
-func (e *Events) watchOnce(ctx context.Context, f *follower) (time.Duration, error) {
+func (e *Events) watchOnce(ctx context.Context, watcher Watcher, scope Scope) (time.Duration, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	events, err := f.watcher.Watch(ctx)
+	events, err := watcher.Watch(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("watch the cloud: %w", err)
 	}
@@ -157,7 +137,7 @@ func (e *Events) watchOnce(ctx context.Context, f *follower) (time.Duration, err
 	for event := range events {
 		if event.Kind == cloud.EventSynced {
 			synced = time.Now()
-			e.enqueueAll(ctx, f.scope)
+			e.enqueueAll(ctx, scope)
 			continue
 		}
 		e.enqueue(event)
@@ -231,15 +211,6 @@ func (e *Events) Source(mapEvent MapFunc, list ListFunc) source.Source {
 func delayAfter(err error, backoff time.Duration) time.Duration {
 	after, _ := cloud.RetryAfter(err)
 	return max(after, backoff)
-}
-
-func pause(ctx context.Context, delay time.Duration) {
-	timer := time.NewTimer(delay)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
 }
 
 // ListAll returns a ListFunc for the objects of the kind of list that the reader knows. With the
