@@ -44,6 +44,8 @@ const (
 	initializedTimeout = 2 * time.Second
 	// observeTimeout bounds one observation, unless twice the etcd timeout is longer.
 	observeTimeout = 10 * time.Second
+	// writeTimeout bounds all writes of one step.
+	writeTimeout = 15 * time.Second
 )
 
 // controlPlanePods returns the label that kubeadm puts on its static Pods.
@@ -170,6 +172,18 @@ func (c *Connections) reader(ctx context.Context, cluster client.ObjectKey) (cli
 		return nil, err
 	}
 	return connection.client, nil
+}
+
+// write runs do, for at most writeTimeout, with a client that reads from the API server: writes must
+// not depend on a stale cache.
+func (c *Connections) write(ctx context.Context, cluster client.ObjectKey, do func(context.Context, client.Client) error) error {
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	connection, err := c.direct.connect(ctx, cluster)
+	if err != nil {
+		return err
+	}
+	return do(ctx, connection.client)
 }
 
 // Forget implements Access.

@@ -91,13 +91,7 @@ func signClient(authorityPEM, keyPEM []byte) (tls.Certificate, error) {
 
 // TakeLeadership implements Access.
 func (c *Connections) TakeLeadership(ctx context.Context, cluster client.ObjectKey, gone []string) error {
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
-	defer cancel()
-	connection, err := c.direct.connect(ctx, cluster)
-	if err != nil {
-		return err
-	}
-	return takeLeadership(ctx, connection.client, gone)
+	return c.write(ctx, cluster, func(ctx context.Context, direct client.Client) error { return takeLeadership(ctx, direct, gone) })
 }
 
 // takeLeadership clears the holder of the controller manager's lease if it ran on one of the hosts.

@@ -135,14 +135,10 @@ func isAvoidTaint(taint corev1.Taint) bool { return taint.Key == avoidTaintKey }
 
 // AvoidNode implements Access.
 func (c *Connections) AvoidNode(ctx context.Context, cluster client.ObjectKey, name string, avoid bool) error {
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
-	defer cancel()
-	connection, err := c.direct.connect(ctx, cluster)
-	if err != nil {
-		return err
-	}
 	wanted := map[bool][]corev1.Taint{true: {{Key: avoidTaintKey, Effect: corev1.TaintEffectPreferNoSchedule}}}
-	return setAvoidTaint(ctx, connection.client, name, wanted[avoid]...)
+	return c.write(ctx, cluster, func(ctx context.Context, direct client.Client) error {
+		return setAvoidTaint(ctx, direct, name, wanted[avoid]...)
+	})
 }
 
 // setAvoidTaint adds the wanted taint to a Node, or removes the taint if none is wanted.

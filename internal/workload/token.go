@@ -24,18 +24,18 @@ const tokenLife = 15 * time.Minute
 
 // CreateToken implements Access.
 func (c *Connections) CreateToken(ctx context.Context, cluster client.ObjectKey) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
-	defer cancel()
-	connection, err := c.direct.connect(ctx, cluster)
-	if err != nil {
-		return "", err
-	}
 	token, err := bootstraputil.GenerateBootstrapToken()
 	if err != nil {
 		return "", fmt.Errorf("generating a bootstrap token: %w", err)
 	}
-	if err := connection.client.Create(ctx, tokenSecret(token, time.Now())); err != nil {
-		return "", fmt.Errorf("creating a bootstrap token: %w", err)
+	err = c.write(ctx, cluster, func(ctx context.Context, direct client.Client) error {
+		if err := direct.Create(ctx, tokenSecret(token, time.Now())); err != nil {
+			return fmt.Errorf("creating a bootstrap token: %w", err)
+		}
+		return nil
+	})
+	if err != nil {
+		return "", err
 	}
 	return token, nil
 }
@@ -64,16 +64,12 @@ func tokenExpiration(now time.Time) []byte {
 
 // KeepToken implements Access.
 func (c *Connections) KeepToken(ctx context.Context, cluster client.ObjectKey, token string) error {
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
-	defer cancel()
-	connection, err := c.direct.connect(ctx, cluster)
-	if err != nil {
-		return err
-	}
-	if err := keepToken(ctx, connection.client, token, time.Now()); err != nil {
-		return fmt.Errorf("extending a bootstrap token: %w", err)
-	}
-	return nil
+	return c.write(ctx, cluster, func(ctx context.Context, direct client.Client) error {
+		if err := keepToken(ctx, direct, token, time.Now()); err != nil {
+			return fmt.Errorf("extending a bootstrap token: %w", err)
+		}
+		return nil
+	})
 }
 
 func keepToken(ctx context.Context, c client.Client, token string, now time.Time) error {

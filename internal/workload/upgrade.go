@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/blang/semver/v4"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -16,9 +15,6 @@ import (
 	kubeadmcontrolplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
 	"sigs.k8s.io/cluster-api/controlplane/kubeadm/pkg"
 )
-
-// writeTimeout bounds all writes of one upgrade step.
-const writeTimeout = 15 * time.Second
 
 // PrepareUpgrade implements Access with the code of Cluster API's own kubeadm control plane
 // provider, so that machines join both kinds of control plane in the same way.
@@ -99,14 +95,9 @@ func (a Addons) asKubeadmControlPlane() *kubeadmcontrolplanev1.KubeadmControlPla
 	return result
 }
 
-// withKubeadm runs do with Cluster API's code for clusters that kubeadm created. It reads from the
-// API server, because writes must not depend on a stale cache.
+// withKubeadm runs do with Cluster API's code for clusters that kubeadm created.
 func (c *Connections) withKubeadm(ctx context.Context, cluster client.ObjectKey, do func(context.Context, *pkg.Workload) error) error {
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
-	defer cancel()
-	connection, err := c.direct.connect(ctx, cluster)
-	if err != nil {
-		return err
-	}
-	return do(ctx, &pkg.Workload{Client: connection.client, CoreDNSMigrator: &pkg.CoreDNSMigrator{}})
+	return c.write(ctx, cluster, func(ctx context.Context, direct client.Client) error {
+		return do(ctx, &pkg.Workload{Client: direct, CoreDNSMigrator: &pkg.CoreDNSMigrator{}})
+	})
 }
