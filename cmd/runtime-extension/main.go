@@ -44,11 +44,6 @@ func newServer(options webhook.Options) (webhook.Server, error) {
 }
 
 func setup(_ context.Context, mgr ctrl.Manager, opts *manager.Options) error {
-	// Secrets are not cached: each job reads them when it runs.
-	clusters, err := workload.NewClusters(mgr.GetAPIReader(), mgr.GetAPIReader())
-	if err != nil {
-		return err
-	}
 	// Reads must see what was released a moment ago, and an occasional live read costs less than
 	// caching everything that is read.
 	live, err := client.New(mgr.GetConfig(), client.Options{HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()})
@@ -56,7 +51,9 @@ func setup(_ context.Context, mgr ctrl.Manager, opts *manager.Options) error {
 		return fmt.Errorf("client of the management cluster: %w", err)
 	}
 	setup := extensions.Options{
-		Live: live, Clusters: clusters, SnapshotImage: opts.SnapshotImage, Controller: controller.Options{MaxConcurrentReconciles: opts.Concurrency(manager.HookJob)},
+		Live: live, SnapshotImage: opts.SnapshotImage, Controller: controller.Options{MaxConcurrentReconciles: opts.Concurrency(manager.HookJob)},
+		// Secrets are not cached: each job reads them when it runs.
+		Clusters: workload.NewClusters(mgr.GetAPIReader()),
 	}
 	checked := quota.Options{Client: live, Namespace: opts.Namespace}
 	if opts.CloudEndpoint != "" {

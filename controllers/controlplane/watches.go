@@ -72,11 +72,7 @@ func (o Options) withDefaults(live client.Reader) (Options, error) {
 		o.Concurrency = defaultConcurrency
 	}
 	if o.Workload == nil {
-		connections, err := workload.NewConnections(o.ClusterCache, o.SecretClient, live, o.EtcdTimeout)
-		if err != nil {
-			return o, err
-		}
-		o.Workload = connections
+		o.Workload = workload.NewConnections(o.ClusterCache, o.SecretClient, live, o.EtcdTimeout)
 	}
 	return o, nil
 }

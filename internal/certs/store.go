@@ -26,14 +26,14 @@ import (
 
 // Store reads and writes the certificate Secrets.
 type Store struct {
-	cached client.Client
-	live   client.Client
+	secrets Secrets
+	live    client.Client
 }
 
 // NewStore returns a store. It looks for Secrets in cached first, which may hold only those of
 // Cluster API, and then in live. It writes through live, which must not cache secrets.
-func NewStore(cached, live client.Client) *Store {
-	return &Store{cached: cached, live: live}
+func NewStore(cached client.Reader, live client.Client) *Store {
+	return &Store{secrets: Secrets{Cached: cached, Live: live}, live: live}
 }
 
 // Request describes whose certificates are wanted.
@@ -130,10 +130,7 @@ func remains(request Request, certificates secret.Certificates) Found {
 func (s *Store) read(ctx context.Context, request Request) (all, absent secret.Certificates, err error) {
 	all = secret.NewCertificatesForInitialControlPlane(&request.Config)
 	for _, certificate := range all {
-		found, err := secret.GetFromNamespacedName(ctx, s.cached, request.Cluster, certificate.Purpose)
-		if apierrors.IsNotFound(err) {
-			found, err = secret.GetFromNamespacedName(ctx, s.live, request.Cluster, certificate.Purpose)
-		}
+		found, err := s.secrets.Get(ctx, request.Cluster, certificate.Purpose)
 		if apierrors.IsNotFound(err) {
 			absent = append(absent, certificate)
 			continue

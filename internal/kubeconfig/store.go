@@ -32,14 +32,14 @@ var errNoKey = &certs.UnusableError{
 
 // Store reads and writes kubeconfig Secrets.
 type Store struct {
-	cached client.Reader
-	live   client.Client
+	secrets certs.Secrets
+	live    client.Client
 }
 
 // NewStore returns a store. It looks for a Secret in cached first, which may hold only those of
 // Cluster API, and then in live. It writes through live, which must not cache secrets.
 func NewStore(cached client.Reader, live client.Client) *Store {
-	return &Store{cached: cached, live: live}
+	return &Store{secrets: certs.Secrets{Cached: cached, Live: live}, live: live}
 }
 
 // Request describes what the kubeconfig must hold.
@@ -69,10 +69,7 @@ type Request struct {
 // so; otherwise zero. It returns an UnusableError if it cannot create a Secret, or if the existing one
 // is not for this cluster.
 func (s *Store) Ensure(ctx context.Context, request Request) (expires time.Time, err error) {
-	existing, err := secret.GetFromNamespacedName(ctx, s.cached, request.Cluster, secret.Kubeconfig)
-	if apierrors.IsNotFound(err) {
-		existing, err = secret.GetFromNamespacedName(ctx, s.live, request.Cluster, secret.Kubeconfig)
-	}
+	existing, err := s.secrets.Get(ctx, request.Cluster, secret.Kubeconfig)
 	if apierrors.IsNotFound(err) {
 		return expires, s.create(ctx, request)
 	}

@@ -14,7 +14,9 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"sigs.k8s.io/cluster-api/util/secret"
 )
@@ -45,9 +47,14 @@ func TestClientIsKeptAndFollowsTheSecret(t *testing.T) {
 		"/api/v1/absent": `{}`,
 	})
 	kubeconfig := testSecret(secret.Kubeconfig, kubeconfigFor(g, server.URL))
-	secrets := fake.NewClientBuilder().WithObjects(kubeconfig).Build()
-	clusters, err := NewClusters(secrets, secrets)
-	g.Expect(err).NotTo(HaveOccurred())
+	reads := 0
+	secrets := fake.NewClientBuilder().WithObjects(kubeconfig).WithInterceptorFuncs(interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+			reads++
+			return c.Get(ctx, key, object, options...)
+		},
+	}).Build()
+	clusters := NewClusters(secrets)
 
 	first, err := clusters.Client(ctx, testCluster)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -67,11 +74,13 @@ func TestClientIsKeptAndFollowsTheSecret(t *testing.T) {
 	g.Expect(second).NotTo(BeIdenticalTo(first), "the Secret has changed")
 
 	g.Expect(secrets.Delete(ctx, kubeconfig)).To(Succeed())
+	reads = 0
 	_, err = clusters.Client(ctx, testCluster)
 	g.Expect(apierrors.IsNotFound(err)).To(BeTrue(), "got %v", err)
+	g.Expect(reads).To(Equal(1), "a Secret that is missing is looked for once")
 	_, err = clusters.Config(ctx, testCluster)
 	g.Expect(apierrors.IsNotFound(err)).To(BeTrue(), "got %v", err)
-	g.Expect(clusters.direct.clients).To(BeEmpty(), "the client of a cluster without a Secret is dropped")
+	g.Expect(clusters.connections).To(BeEmpty(), "the client of a cluster without a Secret is dropped")
 }
 
 func TestClientIsLimited(t *testing.T) {
@@ -83,9 +92,8 @@ func TestClientIsLimited(t *testing.T) {
 		"/api/v1": `{"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"nodes","namespaced":false,"kind":"Node"},{"name":"pods","namespaced":true,"kind":"Pod"}]}`,
 	})
 	secrets := fake.NewClientBuilder().WithObjects(testSecret(secret.Kubeconfig, kubeconfigFor(g, server.URL))).Build()
-	clusters, err := NewClusters(secrets, secrets)
-	g.Expect(err).NotTo(HaveOccurred())
-	connection, err := clusters.direct.connect(ctx, testCluster)
+	clusters := NewClusters(secrets)
+	connection, err := clusters.connect(ctx, testCluster)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(connection.config.Timeout).To(Equal(requestTimeout), "requests to an API server that hangs time out")
 	g.Expect(apierrors.IsNotFound(connection.client.List(ctx, &corev1.PodList{}))).To(BeTrue(), "the kinds are known now")

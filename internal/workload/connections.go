@@ -27,6 +27,8 @@ import (
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/certs"
 )
 
 var (
@@ -65,6 +67,7 @@ func CacheByObject() map[client.Object]ctrlcache.ByObject {
 type Connections struct {
 	*Clusters
 	cache       clustercache.ClusterCache
+	etcd        *etcdClients
 	initialized *inspections[bool]
 	observed    *inspections[Observation]
 	// permitted is the version for which the cluster role bindings of a cluster were created.
@@ -79,12 +82,8 @@ var _ Access = &Connections{}
 // kubeconfig Secrets. It reads Secrets from cached first, which may hold only the Secrets with
 // Cluster API's label, and then from live. The timeout bounds one round of requests to an etcd
 // member; zero means 5 s.
-func NewConnections(cache clustercache.ClusterCache, cached, live client.Reader, timeout time.Duration) (*Connections, error) {
-	clients, err := newDirect(secretReader{cached: cached, live: live})
-	if err != nil {
-		return nil, err
-	}
-	c := &Connections{Clusters: &Clusters{direct: clients, etcd: newEtcdClients(etcdIdle)}, cache: cache}
+func NewConnections(cache clustercache.ClusterCache, cached, live client.Reader, timeout time.Duration) *Connections {
+	c := &Connections{Clusters: newUnlimited(certs.Secrets{Cached: cached, Live: live}), cache: cache, etcd: newEtcdClients(etcdIdle)}
 	c.etcd.timeout = cmp.Or(timeout, etcdTimeout)
 	wake := func(cluster client.ObjectKey) {
 		if wake := c.wake.Load(); wake != nil {
@@ -93,7 +92,7 @@ func NewConnections(cache clustercache.ClusterCache, cached, live client.Reader,
 	}
 	c.initialized = newInspections[bool](initializedTimeout, clock.RealClock{}, wake)
 	c.observed = newInspections[Observation](max(observeTimeout, 2*c.etcd.timeout), clock.RealClock{}, wake)
-	return c, nil
+	return c
 }
 
 // Source implements Access.
@@ -112,7 +111,7 @@ func (c *Connections) Source(to handler.EventHandler) source.Source {
 // Initialized implements Access.
 func (c *Connections) Initialized(ctx context.Context, cluster client.ObjectKey, milestone Milestone) (bool, error) {
 	return c.initialized.inspect(ctx, cluster, func(ctx context.Context) (bool, error) {
-		connection, err := c.direct.connect(ctx, cluster)
+		connection, err := c.connect(ctx, cluster)
 		if err != nil {
 			return false, err
 		}
@@ -148,7 +147,7 @@ func (c *Connections) observe(ctx context.Context, query Query) (Observation, er
 
 // answers returns an error if the API server does not answer.
 func (c *Connections) answers(ctx context.Context, cluster client.ObjectKey) error {
-	connection, err := c.direct.connect(ctx, cluster)
+	connection, err := c.connect(ctx, cluster)
 	if err != nil {
 		return err
 	}
@@ -167,7 +166,7 @@ func (c *Connections) reader(ctx context.Context, cluster client.ObjectKey) (cli
 	if !errors.Is(err, clustercache.ErrClusterNotConnected) {
 		return nil, fmt.Errorf("getting a reader from the cluster cache: %w", err)
 	}
-	connection, err := c.direct.connect(ctx, cluster)
+	connection, err := c.connect(ctx, cluster)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +178,7 @@ func (c *Connections) reader(ctx context.Context, cluster client.ObjectKey) (cli
 func (c *Connections) write(ctx context.Context, cluster client.ObjectKey, do func(context.Context, client.Client) error) error {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
-	connection, err := c.direct.connect(ctx, cluster)
+	connection, err := c.connect(ctx, cluster)
 	if err != nil {
 		return err
 	}
@@ -189,6 +188,7 @@ func (c *Connections) write(ctx context.Context, cluster client.ObjectKey, do fu
 // Forget implements Access.
 func (c *Connections) Forget(cluster client.ObjectKey) {
 	c.Clusters.Forget(cluster)
+	c.etcd.forget(cluster)
 	c.permitted.Delete(cluster)
 	c.initialized.forget(cluster)
 	c.observed.forget(cluster)

@@ -71,12 +71,12 @@ type keptClient struct {
 	idle   *time.Timer
 }
 
-func (c *Clusters) etcdOf(ctx context.Context, cluster client.ObjectKey) (*etcdCluster, error) {
-	connection, err := c.direct.connect(ctx, cluster)
+func (c *Connections) etcdOf(ctx context.Context, cluster client.ObjectKey) (*etcdCluster, error) {
+	connection, err := c.connect(ctx, cluster)
 	if err != nil {
 		return nil, err
 	}
-	authority, err := c.direct.secrets.get(ctx, cluster, secret.EtcdCA)
+	authority, err := c.secret(ctx, cluster, secret.EtcdCA)
 	if err != nil {
 		return nil, err
 	}

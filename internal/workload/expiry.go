@@ -39,7 +39,7 @@ func (c *Connections) CertificateExpiry(ctx context.Context, endpoint APIServerE
 }
 
 func (c *Connections) certificateExpiry(ctx context.Context, endpoint APIServerEndpoint) (time.Time, error) {
-	connection, err := c.direct.connect(ctx, endpoint.Cluster)
+	connection, err := c.connect(ctx, endpoint.Cluster)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -71,7 +71,7 @@ func shownExpiry(ctx context.Context, raw net.Conn, authority *x509.CertPool) (t
 }
 
 func (c *Connections) clusterAuthority(ctx context.Context, cluster client.ObjectKey) (*x509.CertPool, error) {
-	authority, err := c.direct.secrets.get(ctx, cluster, secret.ClusterCA)
+	authority, err := c.secret(ctx, cluster, secret.ClusterCA)
 	if err != nil {
 		return nil, err
 	}

@@ -69,8 +69,7 @@ func TestShownExpiry(t *testing.T) {
 			secrets := fake.NewClientBuilder().WithObjects(testSecret(secret.ClusterCA, map[string][]byte{
 				secret.TLSCrtDataName: authority.KeyPair.Cert,
 			})).Build()
-			connections, err := NewConnections(nil, secrets, secrets, 0)
-			g.Expect(err).NotTo(HaveOccurred())
+			connections := NewConnections(nil, secrets, secrets, 0)
 			trusted, err := connections.clusterAuthority(context.Background(), testCluster)
 			g.Expect(err).NotTo(HaveOccurred())
 

@@ -66,8 +66,7 @@ func TestClustersThatHangDoNotHoldUpOthers(t *testing.T) {
 		kubeconfigSecret(hangs[i], address)
 	}
 	reader := secrets.Build()
-	connections, err := NewConnections(clustercache.NewFakeClusterCache(fake.NewClientBuilder().Build(), fine), reader, reader, 0)
-	g.Expect(err).NotTo(HaveOccurred())
+	connections := NewConnections(clustercache.NewFakeClusterCache(fake.NewClientBuilder().Build(), fine), reader, reader, 0)
 	unhurried(connections)
 	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[ctrl.Request]())
 	t.Cleanup(queue.ShutDown)
@@ -93,7 +92,7 @@ func TestClustersThatHangDoNotHoldUpOthers(t *testing.T) {
 	g.Expect(request.NamespacedName).To(Equal(fine), "the first cluster to answer is reconciled again")
 	g.Expect(connections.Observe(ctx, Query{Cluster: fine, Etcd: EtcdExternal})).To(Equal(Observation{Nodes: []Node{}}))
 	for _, cluster := range hangs {
-		_, err = connections.Initialized(ctx, cluster, TokensSigned)
+		_, err := connections.Initialized(ctx, cluster, TokensSigned)
 		g.Expect(err).To(MatchError(ErrPending), "nobody waits for the first Machine of a slow cluster")
 	}
 	g.Expect(connections.Initialized(ctx, fine, ConfigUploaded)).To(BeTrue())

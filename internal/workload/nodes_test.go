@@ -51,9 +51,7 @@ func TestNewPod(t *testing.T) {
 
 func TestListNodes(t *testing.T) {
 	g := NewWithT(t)
-	scheme, err := newDirect(secretReader{})
-	g.Expect(err).NotTo(HaveOccurred())
-	reader := fake.NewClientBuilder().WithScheme(scheme.scheme).WithObjects(
+	reader := fake.NewClientBuilder().WithObjects(
 		&corev1.Node{
 			ObjectMeta: metav1.ObjectMeta{Name: "b", Labels: map[string]string{nodeRoleLabel: ""}},
 			Status:     corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},

@@ -43,8 +43,7 @@ func TestAMachineJoinsByTheToken(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	secrets := fake.NewClientBuilder().WithObjects(testSecret(secret.Kubeconfig, kubeconfigFor(g, server.URL))).Build()
-	connections, err := NewConnections(nil, secrets, secrets, 0)
-	g.Expect(err).NotTo(HaveOccurred())
+	connections := NewConnections(nil, secrets, secrets, 0)
 
 	tokens := map[string]bool{}
 	for range 2 {

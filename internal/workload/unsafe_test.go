@@ -50,8 +50,7 @@ func TestAKubeconfigRunsAndReadsNothing(t *testing.T) {
 			})
 			g.Expect(err).NotTo(HaveOccurred())
 			secrets := fake.NewClientBuilder().WithObjects(testSecret(secret.Kubeconfig, map[string][]byte{secret.KubeconfigDataName: data})).Build()
-			connections, err := NewConnections(nil, secrets, secrets, 0)
-			g.Expect(err).NotTo(HaveOccurred())
+			connections := NewConnections(nil, secrets, secrets, 0)
 			unhurried(connections)
 
 			_, err = connections.Initialized(context.Background(), testCluster, ConfigUploaded)

@@ -57,8 +57,7 @@ func startCluster(t *testing.T) (*Connections, client.Client) {
 	t.Cleanup(func() { g.Expect(environment.Stop()).To(Succeed()) })
 	kubeconfig := capikubeconfig.FromEnvTestConfig(config, &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: testCluster.Name}})
 	secrets := fake.NewClientBuilder().WithObjects(testSecret(secret.Kubeconfig, map[string][]byte{secret.KubeconfigDataName: kubeconfig})).Build()
-	connections, err := NewConnections(nil, secrets, secrets, 0)
-	g.Expect(err).NotTo(HaveOccurred())
+	connections := NewConnections(nil, secrets, secrets, 0)
 	c, err := client.New(config, client.Options{})
 	g.Expect(err).NotTo(HaveOccurred())
 	return connections, c

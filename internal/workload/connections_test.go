@@ -69,8 +69,7 @@ func connectedTo(t *testing.T, configMaps map[string]string) (connections *Conne
 	t.Cleanup(server.Close)
 	// The Secret does not have Cluster API's label, so the cache does not hold it.
 	live := fake.NewClientBuilder().WithObjects(testSecret(secret.Kubeconfig, kubeconfigFor(g, server.URL))).Build()
-	connections, err := NewConnections(nil, fake.NewClientBuilder().Build(), live, 0)
-	g.Expect(err).NotTo(HaveOccurred())
+	connections = NewConnections(nil, fake.NewClientBuilder().Build(), live, 0)
 	unhurried(connections)
 	return connections, asked, server
 }
@@ -138,23 +137,22 @@ func TestConnectionFollowsTheSecret(t *testing.T) {
 	ctx := context.Background()
 	kubeconfig := testSecret(secret.Kubeconfig, kubeconfigFor(g, "https://one.example.com"))
 	secrets := fake.NewClientBuilder().WithObjects(kubeconfig).Build()
-	clients, err := newDirect(secretReader{cached: secrets, live: secrets})
-	g.Expect(err).NotTo(HaveOccurred())
+	clusters := NewClusters(secrets)
 
-	first, err := clients.connect(ctx, testCluster)
+	first, err := clusters.connect(ctx, testCluster)
 	g.Expect(err).NotTo(HaveOccurred())
-	again, err := clients.connect(ctx, testCluster)
+	again, err := clusters.connect(ctx, testCluster)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(again.http).To(BeIdenticalTo(first.http), "the connection is reused")
 
 	kubeconfig.Data = kubeconfigFor(g, "https://two.example.com")
 	g.Expect(secrets.Update(ctx, kubeconfig)).To(Succeed())
-	changed, err := clients.connect(ctx, testCluster)
+	changed, err := clusters.connect(ctx, testCluster)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(changed.config.Host).To(Equal("https://two.example.com"))
 
 	kubeconfig.Data = map[string][]byte{secret.KubeconfigDataName: []byte("password: hidden")}
 	g.Expect(secrets.Update(ctx, kubeconfig)).To(Succeed())
-	_, err = clients.connect(ctx, testCluster)
+	_, err = clusters.connect(ctx, testCluster)
 	g.Expect(err).To(MatchError(And(ContainSubstring("c1-kubeconfig"), Not(ContainSubstring("hidden")))))
 }
