@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -81,18 +82,16 @@ func (s *scope) showAddons(ctx context.Context, failure error) error {
 }
 
 // addons returns kube-proxy and CoreDNS as the spec wants them. The annotations that exclude one of
-// them are KubeadmControlPlane's.
+// them are KubeadmControlPlane's. Others are left out, because a change of them changes no add-on.
 func (s *scope) addons() workload.Addons {
-	wanted := workload.Addons{
-		Cluster: s.key(),
-		Version: s.controlPlane.Spec.Version,
-		Config:  s.controlPlane.Spec.KubeadmConfigSpec.ClusterConfiguration,
+	excluding := maps.Clone(s.controlPlane.Annotations)
+	maps.DeleteFunc(excluding, func(name, _ string) bool {
+		return name != kubeadmcontrolplanev1.SkipKubeProxyAnnotation && name != kubeadmcontrolplanev1.SkipCoreDNSAnnotation
+	})
+	return workload.Addons{
+		Cluster:     s.key(),
+		Version:     s.controlPlane.Spec.Version,
+		Config:      s.controlPlane.Spec.KubeadmConfigSpec.ClusterConfiguration,
+		Annotations: excluding,
 	}
-	if _, skip := s.controlPlane.Annotations[kubeadmcontrolplanev1.SkipKubeProxyAnnotation]; skip {
-		wanted.Skip = append(wanted.Skip, workload.KubeProxy)
-	}
-	if _, skip := s.controlPlane.Annotations[kubeadmcontrolplanev1.SkipCoreDNSAnnotation]; skip {
-		wanted.Skip = append(wanted.Skip, workload.CoreDNS)
-	}
-	return wanted
 }

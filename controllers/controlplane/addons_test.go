@@ -7,6 +7,7 @@ package controlplane
 
 import (
 	"errors"
+	"maps"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -42,18 +43,18 @@ var _ = Describe("A settled control plane", func() {
 		f.expectMachines(ctx, 3)
 		f.join(ctx)
 		Eventually(wanted(f)).Should(And(
-			HaveField("Cluster", f.key()), HaveField("Version", "v1.36.3"), HaveField("Config.ImageRepository", "registry.example.com"), HaveField("Skip", BeEmpty())))
+			HaveField("Cluster", f.key()), HaveField("Version", "v1.36.3"), HaveField("Config.ImageRepository", "registry.example.com"), HaveField("Annotations", BeEmpty())))
 	})
 
 	It("skips the add-ons that the user excludes", func(ctx SpecContext) {
+		excluding := map[string]string{kubeadmcontrolplanev1.SkipKubeProxyAnnotation: "", kubeadmcontrolplanev1.SkipCoreDNSAnnotation: ""}
 		f := newFixture(ctx, func(f *fixture) {
-			f.controlPlane.Annotations = map[string]string{
-				kubeadmcontrolplanev1.SkipKubeProxyAnnotation: "", kubeadmcontrolplanev1.SkipCoreDNSAnnotation: "",
-			}
+			f.controlPlane.Annotations = map[string]string{"example.com/other": ""}
+			maps.Copy(f.controlPlane.Annotations, excluding)
 		})
 		f.provision(ctx)
 		f.initialize(ctx)
-		Eventually(wanted(f)).Should(HaveField("Skip", ConsistOf(workload.KubeProxy, workload.CoreDNS)))
+		Eventually(wanted(f)).Should(HaveField("Annotations", excluding))
 	})
 
 	It("stays available when add-ons cannot be updated, and retries", func(ctx SpecContext) {

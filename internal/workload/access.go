@@ -162,19 +162,10 @@ type Addons struct {
 	// Config has the image repository and the desired CoreDNS image. Without a tag, CoreDNS keeps
 	// its version.
 	Config bootstrapv1.ClusterConfiguration
-	// Skip lists the add-ons to leave alone.
-	Skip []Addon
+	// Annotations holds those of KubeadmControlPlane's annotations that exclude an add-on, which is
+	// then left alone.
+	Annotations map[string]string
 }
-
-// Addon is an add-on that kubeadm installs.
-type Addon string
-
-const (
-	// KubeProxy is the DaemonSet kube-proxy.
-	KubeProxy Addon = "kube-proxy"
-	// CoreDNS is the Deployment coredns and its Corefile.
-	CoreDNS Addon = "coredns"
-)
 
 // APIServerEndpoint identifies one of the API servers of a cluster.
 type APIServerEndpoint struct {

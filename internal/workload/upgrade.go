@@ -6,7 +6,6 @@ package workload
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/blang/semver/v4"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -67,10 +66,10 @@ func (c *Connections) UpdateAddons(ctx context.Context, addons Addons) error {
 	err := c.withKubeadm(ctx, addons.Cluster, func(ctx context.Context, kubeadm *pkg.Workload) error {
 		wanted := addons.asKubeadmControlPlane()
 		if err := kubeadm.UpdateKubeProxyImageInfo(ctx, wanted); err != nil {
-			return fmt.Errorf("updating DaemonSet %s: %w", KubeProxy, err)
+			return fmt.Errorf("updating DaemonSet kube-proxy: %w", err)
 		}
 		if err := kubeadm.UpdateCoreDNS(ctx, wanted); err != nil {
-			return fmt.Errorf("updating Deployment %s: %w", CoreDNS, err)
+			return fmt.Errorf("updating Deployment coredns: %w", err)
 		}
 		return nil
 	})
@@ -83,13 +82,7 @@ func (c *Connections) UpdateAddons(ctx context.Context, addons Addons) error {
 // asKubeadmControlPlane converts the add-ons to the type that Cluster API's code reads.
 func (a Addons) asKubeadmControlPlane() *kubeadmcontrolplanev1.KubeadmControlPlane {
 	result := &kubeadmcontrolplanev1.KubeadmControlPlane{}
-	result.Annotations = map[string]string{}
-	if slices.Contains(a.Skip, KubeProxy) {
-		result.Annotations[kubeadmcontrolplanev1.SkipKubeProxyAnnotation] = ""
-	}
-	if slices.Contains(a.Skip, CoreDNS) {
-		result.Annotations[kubeadmcontrolplanev1.SkipCoreDNSAnnotation] = ""
-	}
+	result.Annotations = a.Annotations
 	result.Spec.Version = a.Version
 	result.Spec.KubeadmConfigSpec.ClusterConfiguration = a.Config
 	return result

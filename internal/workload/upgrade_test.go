@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	kubeadmcontrolplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	capikubeconfig "sigs.k8s.io/cluster-api/util/kubeconfig"
 	"sigs.k8s.io/cluster-api/util/secret"
@@ -165,7 +166,7 @@ func testAddons(t *testing.T, connections *Connections, c client.Client) {
 	}
 
 	kept := wanted
-	kept.Skip = []Addon{KubeProxy, CoreDNS}
+	kept.Annotations = map[string]string{kubeadmcontrolplanev1.SkipKubeProxyAnnotation: "", kubeadmcontrolplanev1.SkipCoreDNSAnnotation: ""}
 	_, _, before := read()
 	g.Expect(connections.UpdateAddons(ctx, kept)).To(Succeed())
 	_, _, after := read()
