@@ -30,12 +30,15 @@ type Account struct {
 	Cloud infrav1.CloudKind
 	// Endpoint is the endpoint of the cloud.
 	Endpoint string
-	// CA holds the certificates, in PEM format, that verify the endpoint; the system's if empty.
-	CA []byte
-	// Tenant is the tenant that the token must belong to; of a Kubernetes cluster, the namespace.
+	// CA holds the certificates, in PEM format, that verify the endpoint, or CAFile does; the system's
+	// if both are empty.
+	CA     []byte
+	CAFile string
+	// Tenant is the tenant that the token must belong to; of a Kubernetes cluster, the namespace. Any
+	// tenant of a local cloud if it is empty.
 	Tenant string
-	// Token is the token of the tenant.
-	Token string
+	// Token is the token of the tenant, or TokenFile holds it and is read again.
+	Token, TokenFile string
 }
 
 // Connection is a cloud that can be closed.

@@ -4,7 +4,7 @@
 // Package clouds connects to clouds of every kind: the local cloud, and namespaces of Kubernetes
 // clusters. The programs that choose a cloud share it.
 //
-// Limits: other code knows only the interface in package cloud. To add a kind, add a case to connect,
+// Limits: other code knows only the interface in package cloud. To add a kind, add a case to Connect,
 // and its name to the API.
 package clouds
 
@@ -21,8 +21,8 @@ import (
 // OfFlags returns the cloud that the flags name. It does not connect yet. Its error describes what
 // is wrong with the flags or the files that they name.
 func OfFlags(opts *manager.Options) (cloudidentity.Connection, error) {
-	found, err := connect(opts.Cloud, account{
-		endpoint: opts.CloudEndpoint, tokenFile: opts.CloudTokenFile, caFile: opts.CloudCAFile, namespace: opts.CloudNamespace,
+	found, err := Connect(cloudidentity.Account{
+		Cloud: opts.Cloud, Endpoint: opts.CloudEndpoint, Tenant: opts.CloudNamespace, TokenFile: opts.CloudTokenFile, CAFile: opts.CloudCAFile,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("cloud: %w", err)
@@ -30,22 +30,34 @@ func OfFlags(opts *manager.Options) (cloudidentity.Connection, error) {
 	return found, nil
 }
 
-// Connect returns the cloud of an identity. It does not connect yet. Its error describes what is wrong
+// Connect returns the cloud of an account. It does not connect yet. Its error describes what is wrong
 // with the account.
 func Connect(of cloudidentity.Account) (cloudidentity.Connection, error) {
-	return connect(of.Cloud, account{
-		endpoint: of.Endpoint, ca: of.CA, tenant: of.Tenant, token: of.Token, namespace: of.Tenant,
-	})
+	switch of.Cloud {
+	case infrav1.CloudKubernetes:
+		return kubernetes.New(kubernetes.Options{
+			Endpoint: of.Endpoint, Namespace: of.Tenant, Token: of.Token, TokenFile: of.TokenFile, CA: of.CA, CAFile: of.CAFile,
+		})
+	case infrav1.CloudLocal, "":
+		return local.NewClient(local.Options{
+			Endpoint: of.Endpoint, Tenant: of.Tenant, Token: of.Token, TokenFile: of.TokenFile, CA: of.CA, CAFile: of.CAFile,
+		})
+	default:
+		return nil, fmt.Errorf("cloud %q is unknown; it must be %s or %s", of.Cloud, infrav1.CloudLocal, infrav1.CloudKubernetes)
+	}
 }
 
 // ConnectAndManage is like Connect, and also does the work that a cloud leaves to its users, until
 // the connection is closed. Use it where controllers run.
 func ConnectAndManage(of cloudidentity.Account) (cloudidentity.Connection, error) {
 	found, err := Connect(of)
-	if managed, ok := found.(Managed); ok && err == nil {
+	if err != nil {
+		return nil, err
+	}
+	if managed, ok := found.(Managed); ok {
 		managed.Manage()
 	}
-	return found, err
+	return found, nil
 }
 
 // Managed is a cloud that leaves some work to its users, such as filling pools.
@@ -55,32 +67,3 @@ type Managed interface {
 }
 
 var _ Managed = &kubernetes.Cloud{}
-
-// account is where a cloud is, and the credentials for it.
-type account struct {
-	endpoint, token, tokenFile, caFile, tenant, namespace string
-	ca                                                    []byte
-}
-
-func connect(kind infrav1.CloudKind, of account) (cloudidentity.Connection, error) {
-	switch kind {
-	case infrav1.CloudKubernetes:
-		found, err := kubernetes.New(kubernetes.Options{
-			Endpoint: of.endpoint, Namespace: of.namespace, Token: of.token, TokenFile: of.tokenFile, CA: of.ca, CAFile: of.caFile,
-		})
-		if err != nil {
-			return nil, err
-		}
-		return found, nil
-	case infrav1.CloudLocal, "":
-		found, err := local.NewClient(local.Options{
-			Endpoint: of.endpoint, Token: of.token, TokenFile: of.tokenFile, CA: of.ca, CAFile: of.caFile, Tenant: of.tenant,
-		})
-		if err != nil {
-			return nil, err
-		}
-		return found, nil
-	default:
-		return nil, fmt.Errorf("cloud %q is unknown; it must be %s or %s", kind, infrav1.CloudLocal, infrav1.CloudKubernetes)
-	}
-}
