@@ -9,25 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
-	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	bootstrapadmission "sigs.k8s.io/cluster-api/bootstrap/kubeadm/webhooks/admission"
 	"sigs.k8s.io/cluster-api/util/container"
 	"sigs.k8s.io/cluster-api/util/version"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/controlplane/v1beta2"
 )
-
-// common holds the fields that a FooControlPlane and a FooControlPlaneTemplate share.
-type common struct {
-	metadata clusterv1.ObjectMeta
-	gates    []clusterv1.MachineReadinessGate
-	taints   []clusterv1.MachineTaint
-	config   *bootstrapv1.KubeadmConfigSpec
-	rollout  controlplanev1.FooControlPlaneRolloutSpec
-	naming   controlplanev1.MachineNamingSpec
-	// replicas is nil if unknown.
-	replicas *int32
-}
 
 // Validate returns what is wrong with a FooControlPlane.
 func Validate(controlPlane *controlplanev1.FooControlPlane) field.ErrorList {
@@ -36,40 +23,42 @@ func Validate(controlPlane *controlplanev1.FooControlPlane) field.ErrorList {
 	errs := validateVersion(spec.Version, path.Child("version"))
 	errs = append(errs, ValidateReplicas(spec.Replicas, spec.KubeadmConfigSpec.ClusterConfiguration.Etcd, path.Child("replicas"))...)
 	errs = append(errs, validateInfrastructureRef(spec.MachineTemplate.Spec.InfrastructureRef, path.Child("machineTemplate", "spec", "infrastructureRef"))...)
-	return append(errs, validateCommon(common{
-		metadata: spec.MachineTemplate.ObjectMeta,
-		gates:    spec.MachineTemplate.Spec.ReadinessGates,
-		taints:   spec.MachineTemplate.Spec.Taints,
-		config:   spec.KubeadmConfigSpec.DeepCopy(),
-		rollout:  spec.Rollout,
-		naming:   spec.MachineNaming,
-		replicas: spec.Replicas,
-	}, path)...)
+	return append(errs, validateCommon(spec, path)...)
 }
 
 // ValidateTemplate returns what is wrong with a FooControlPlaneTemplate.
 func ValidateTemplate(template *controlplanev1.FooControlPlaneTemplate) field.ErrorList {
 	path := field.NewPath("spec", "template")
 	errs := template.Spec.Template.ObjectMeta.Validate(path.Child("metadata"))
-	spec := template.Spec.Template.Spec
-	return append(errs, validateCommon(common{
-		metadata: spec.MachineTemplate.ObjectMeta,
-		gates:    spec.MachineTemplate.Spec.ReadinessGates,
-		taints:   spec.MachineTemplate.Spec.Taints,
-		config:   spec.KubeadmConfigSpec.DeepCopy(),
-		rollout:  spec.Rollout,
-		naming:   spec.MachineNaming,
-	}, path.Child("spec"))...)
+	return append(errs, validateCommon(commonOf(template), path.Child("spec"))...)
 }
 
-func validateCommon(spec common, path *field.Path) field.ErrorList {
+// commonOf returns what the rules need of a template, as the spec of a FooControlPlane of unknown
+// replicas.
+func commonOf(template *controlplanev1.FooControlPlaneTemplate) controlplanev1.FooControlPlaneSpec {
+	given := template.Spec.Template.Spec
+	return controlplanev1.FooControlPlaneSpec{
+		MachineTemplate: controlplanev1.FooControlPlaneMachineTemplate{
+			ObjectMeta: given.MachineTemplate.ObjectMeta,
+			Spec: controlplanev1.FooControlPlaneMachineTemplateSpec{
+				ReadinessGates: given.MachineTemplate.Spec.ReadinessGates, Taints: given.MachineTemplate.Spec.Taints,
+			},
+		},
+		KubeadmConfigSpec: given.KubeadmConfigSpec,
+		Rollout:           given.Rollout,
+		MachineNaming:     given.MachineNaming,
+	}
+}
+
+// validateCommon validates what a FooControlPlane and a FooControlPlaneTemplate share.
+func validateCommon(spec controlplanev1.FooControlPlaneSpec, path *field.Path) field.ErrorList {
 	machines := path.Child("machineTemplate")
-	errs := spec.metadata.Validate(machines.Child("metadata"))
-	errs = append(errs, validateGates(spec.gates, machines.Child("spec", "readinessGates"))...)
-	errs = append(errs, validateTaints(spec.taints, machines.Child("spec", "taints"))...)
-	errs = append(errs, validateConfig(spec.config, path.Child("kubeadmConfigSpec"))...)
+	errs := spec.MachineTemplate.ObjectMeta.Validate(machines.Child("metadata"))
+	errs = append(errs, validateGates(spec.MachineTemplate.Spec.ReadinessGates, machines.Child("spec", "readinessGates"))...)
+	errs = append(errs, validateTaints(spec.MachineTemplate.Spec.Taints, machines.Child("spec", "taints"))...)
+	errs = append(errs, validateConfig(spec.KubeadmConfigSpec.DeepCopy(), path.Child("kubeadmConfigSpec"))...)
 	errs = append(errs, validateRollout(spec, path)...)
-	return append(errs, validateNaming(spec.naming, path.Child("machineNaming", "template"))...)
+	return append(errs, validateNaming(spec.MachineNaming, path.Child("machineNaming", "template"))...)
 }
 
 // withoutContent omits values other than single words and numbers from the errors: they may contain

@@ -23,9 +23,9 @@ const (
 	minReplicasWithoutSurge = 3
 )
 
-func validateRollout(spec common, path *field.Path) field.ErrorList {
-	errs := validateStrategy(spec.rollout.Strategy, spec.replicas, path.Child("rollout", "strategy"))
-	errs = append(errs, validateCertificateDays(spec.config.ClusterConfiguration, path.Child("kubeadmConfigSpec", "clusterConfiguration"))...)
+func validateRollout(spec controlplanev1.FooControlPlaneSpec, path *field.Path) field.ErrorList {
+	errs := validateStrategy(spec.Rollout.Strategy, spec.Replicas, path.Child("rollout", "strategy"))
+	errs = append(errs, validateCertificateDays(spec.KubeadmConfigSpec.ClusterConfiguration, path.Child("kubeadmConfigSpec", "clusterConfiguration"))...)
 	return append(errs, validateExpiryDays(spec, path.Child("rollout", "before", "certificatesExpiryDays"))...)
 }
 
@@ -53,9 +53,9 @@ func validateCertificateDays(config bootstrapv1.ClusterConfiguration, path *fiel
 }
 
 // validateExpiryDays prevents a rollout from starting again as soon as it has ended.
-func validateExpiryDays(spec common, path *field.Path) field.ErrorList {
-	days := spec.rollout.Before.CertificatesExpiryDays
-	valid := spec.config.ClusterConfiguration.CertificateValidityPeriodDays
+func validateExpiryDays(spec controlplanev1.FooControlPlaneSpec, path *field.Path) field.ErrorList {
+	days := spec.Rollout.Before.CertificatesExpiryDays
+	valid := spec.KubeadmConfigSpec.ClusterConfiguration.CertificateValidityPeriodDays
 	if valid == 0 {
 		valid = defaultCertificateDays
 	}

@@ -28,7 +28,7 @@ func Unwise(controlPlane *controlplanev1.FooControlPlane) field.ErrorList {
 	if version, err := ParseVersion(spec.Version); err == nil && len(version.Pre) > 0 {
 		unwise = append(unwise, field.Invalid(path.Child("version"), spec.Version, "Kubernetes does not support upgrades from a pre-release"))
 	}
-	return append(unwise, unwiseCommon(common{config: &spec.KubeadmConfigSpec, rollout: spec.Rollout, replicas: spec.Replicas}, path)...)
+	return append(unwise, unwiseCommon(spec, path)...)
 }
 
 func unwiseReplicas(replicas int32, path *field.Path) field.ErrorList {
@@ -43,14 +43,13 @@ func unwiseReplicas(replicas int32, path *field.Path) field.ErrorList {
 
 // UnwiseTemplate is Unwise for a FooControlPlaneTemplate.
 func UnwiseTemplate(template *controlplanev1.FooControlPlaneTemplate) field.ErrorList {
-	spec := template.Spec.Template.Spec
-	return unwiseCommon(common{config: &spec.KubeadmConfigSpec, rollout: spec.Rollout}, field.NewPath("spec", "template", "spec"))
+	return unwiseCommon(commonOf(template), field.NewPath("spec", "template", "spec"))
 }
 
-func unwiseCommon(spec common, path *field.Path) field.ErrorList {
+func unwiseCommon(spec controlplanev1.FooControlPlaneSpec, path *field.Path) field.ErrorList {
 	unwise := unwiseRollout(spec, path.Child("rollout"))
-	unwise = append(unwise, unwiseSecrets(spec.config, path.Child("kubeadmConfigSpec"))...)
-	provider := spec.config.JoinConfiguration.Discovery.File.KubeConfig.User.AuthProvider
+	unwise = append(unwise, unwiseSecrets(spec.KubeadmConfigSpec, path.Child("kubeadmConfigSpec"))...)
+	provider := spec.KubeadmConfigSpec.JoinConfiguration.Discovery.File.KubeConfig.User.AuthProvider
 	if provider.Name != "" {
 		unwise = append(unwise, field.Invalid(path.Child("kubeadmConfigSpec", "joinConfiguration", "discovery", "file", "kubeConfig", "user", "authProvider", "name"),
 			provider.Name, "Kubernetes has not supported auth providers since 1.26; use exec"))
@@ -58,16 +57,16 @@ func unwiseCommon(spec common, path *field.Path) field.ErrorList {
 	return unwise
 }
 
-func unwiseRollout(spec common, path *field.Path) field.ErrorList {
+func unwiseRollout(spec controlplanev1.FooControlPlaneSpec, path *field.Path) field.ErrorList {
 	var unwise field.ErrorList
-	surge := spec.rollout.Strategy.RollingUpdate.MaxSurge
-	small := spec.replicas == nil || *spec.replicas == minReplicasWithoutSurge
-	if surge != nil && *surge == intstr.FromInt32(0) && small && !spec.config.ClusterConfiguration.Etcd.External.IsDefined() {
+	surge := spec.Rollout.Strategy.RollingUpdate.MaxSurge
+	small := spec.Replicas == nil || *spec.Replicas == minReplicasWithoutSurge
+	if surge != nil && *surge == intstr.FromInt32(0) && small && !spec.KubeadmConfigSpec.ClusterConfiguration.Etcd.External.IsDefined() {
 		unwise = append(unwise, field.Invalid(path.Child("strategy", "rollingUpdate", "maxSurge"), surge.String(),
 			fmt.Sprintf("a control plane of %d cannot tolerate the loss of a Machine while another one is being replaced", minReplicasWithoutSurge)))
 	}
-	days := spec.config.ClusterConfiguration.CertificateValidityPeriodDays
-	if days > 0 && days < defaultCertificateDays && spec.rollout.Before.CertificatesExpiryDays == 0 {
+	days := spec.KubeadmConfigSpec.ClusterConfiguration.CertificateValidityPeriodDays
+	if days > 0 && days < defaultCertificateDays && spec.Rollout.Before.CertificatesExpiryDays == 0 {
 		unwise = append(unwise, field.Invalid(path.Child("before", "certificatesExpiryDays"), 0,
 			fmt.Sprintf("certificates are valid for %d days, and nothing replaces the Machines before they expire", days)))
 	}
@@ -76,7 +75,7 @@ func unwiseRollout(spec common, path *field.Path) field.ErrorList {
 
 // unwiseSecrets finds secrets that everybody who may read the object can read. It does not repeat
 // their values.
-func unwiseSecrets(config *bootstrapv1.KubeadmConfigSpec, path *field.Path) field.ErrorList {
+func unwiseSecrets(config bootstrapv1.KubeadmConfigSpec, path *field.Path) field.ErrorList {
 	var unwise field.ErrorList
 	for i, user := range config.Users {
 		if user.Passwd != "" {
