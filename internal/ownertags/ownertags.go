@@ -29,12 +29,12 @@ const (
 	ClusterKey = "cluster.x-k8s.io/cluster"
 	// RoleKey is the tag with what an instance does in its cluster: RoleControlPlane or RoleWorker.
 	RoleKey = "cluster.x-k8s.io/role"
-	// KindKey is the tag with the kind of the owner.
-	KindKey = "infrastructure.cluster.x-k8s.io/kind"
-	// NamespaceKey is the tag with the namespace of the owner.
-	NamespaceKey = "infrastructure.cluster.x-k8s.io/namespace"
-	// NameKey is the tag with the name of the owner.
-	NameKey = "infrastructure.cluster.x-k8s.io/name"
+	// kindKey is the tag with the kind of the owner.
+	kindKey = "infrastructure.cluster.x-k8s.io/kind"
+	// namespaceKey is the tag with the namespace of the owner.
+	namespaceKey = "infrastructure.cluster.x-k8s.io/namespace"
+	// nameKey is the tag with the name of the owner.
+	nameKey = "infrastructure.cluster.x-k8s.io/name"
 )
 
 // reserved is part of the keys of all tags that Foo sets. Admission refuses it in additional tags.
@@ -75,7 +75,7 @@ type Owner struct {
 // CloudName returns the name of what the object owns: <namespace>.<name>. A namespace contains no
 // dot, so no two objects of a kind get the same name. An object that is moved to another management
 // cluster keeps its namespace and name, so it finds what it owns although it has lost its status.
-func (o Owner) CloudName() string { return CloudName(o.Key) }
+func (o Owner) CloudName() string { return o.Key.Namespace + "." + o.Key.Name }
 
 // Tags returns the tags of what the object owns for a Cluster, with the additional tags that users
 // want. Of additional tags with the same key, the last one counts.
@@ -86,9 +86,9 @@ func (o Owner) Tags(cluster types.NamespacedName, additional ...map[string]strin
 	}
 	maps.Copy(tags, cloud.Tags{
 		ClusterKey:   cluster.String(),
-		KindKey:      string(o.Kind),
-		NamespaceKey: o.Key.Namespace,
-		NameKey:      o.Key.Name,
+		kindKey:      string(o.Kind),
+		namespaceKey: o.Key.Namespace,
+		nameKey:      o.Key.Name,
 	})
 	return tags
 }
@@ -125,8 +125,8 @@ func RoleSelector(cluster types.NamespacedName, role Role) cloud.Tags {
 // tags.
 func OwnerOf(tags cloud.Tags) (Owner, bool) {
 	owner := Owner{
-		Kind: Kind(tags[KindKey]),
-		Key:  types.NamespacedName{Namespace: tags[NamespaceKey], Name: tags[NameKey]},
+		Kind: Kind(tags[kindKey]),
+		Key:  types.NamespacedName{Namespace: tags[namespaceKey], Name: tags[nameKey]},
 	}
 	return owner, owner.Kind != "" && owner.Key.Namespace != "" && owner.Key.Name != ""
 }
@@ -144,9 +144,6 @@ func MachineOf(name string, tags cloud.Tags) (types.NamespacedName, bool) {
 	machine, found := strings.CutPrefix(name, owner.Key.Namespace+".")
 	return types.NamespacedName{Namespace: owner.Key.Namespace, Name: machine}, found && machine != ""
 }
-
-// CloudName returns the name of what an object owns in the cloud: <namespace>.<name>.
-func CloudName(key types.NamespacedName) string { return key.Namespace + "." + key.Name }
 
 // operatingSystem is the operating system of all instances of a Foo cloud.
 const operatingSystem = "linux"

@@ -29,8 +29,8 @@ func TestAdditionalTags(t *testing.T) {
 	owner := Owner{Kind: KindMachine, Key: types.NamespacedName{Namespace: "ns", Name: "m1"}}
 	g.Expect(Additional(owner.InstanceTags(cluster, RoleWorker), nil)).To(BeNil())
 	ofCluster := map[string]string{"team": "a", "cost": "1"}
-	tags := owner.InstanceTags(cluster, RoleWorker, ofCluster, map[string]string{"team": "b", "tier": "2", NameKey: "m2"})
-	g.Expect(tags).To(HaveKeyWithValue(NameKey, "m1"), "nobody can take another's instance")
+	tags := owner.InstanceTags(cluster, RoleWorker, ofCluster, map[string]string{"team": "b", "tier": "2", nameKey: "m2"})
+	g.Expect(tags).To(HaveKeyWithValue(nameKey, "m1"), "nobody can take another's instance")
 	g.Expect(Additional(tags, ofCluster)).To(Equal(map[string]string{"team": "b", "tier": "2"}))
 	g.Expect(Additional(owner.InstanceTags(cluster, RoleWorker, ofCluster), ofCluster)).To(BeNil())
 }
@@ -48,7 +48,7 @@ func TestMachineOf(t *testing.T) {
 		"of a pool, not ours":   {"workers-abcde", pool.Tags(cluster), ""},
 		"of a FooCluster":       {"ns.one", Owner{Kind: KindCluster, Key: cluster}.Tags(cluster), ""},
 		"of nobody":             {"ns.m1", nil, ""},
-		"of half an owner":      {"ns.m1", cloud.Tags{KindKey: "FooMachine", NamespaceKey: "ns"}, ""},
+		"of half an owner":      {"ns.m1", cloud.Tags{kindKey: "FooMachine", namespaceKey: "ns"}, ""},
 		"of a name with dots":   {"ns.a.b-abcde", Owner{Kind: KindMachinePool, Key: types.NamespacedName{Namespace: "ns", Name: "a.b"}}.Tags(cluster), "ns/a.b-abcde"},
 		"of a pool, empty name": {"ns.", pool.Tags(cluster), ""},
 	} {
@@ -76,10 +76,11 @@ func TestOwnerProperties(t *testing.T) {
 		read, ok := OwnerOf(owner.InstanceTags(cluster, RoleWorker))
 		g.Expect(ok).To(BeTrue())
 		g.Expect(read).To(Equal(owner))
+		other := Owner{Kind: KindMachine, Key: b}
 		if a == b {
-			g.Expect(CloudName(a)).To(Equal(CloudName(b)))
+			g.Expect(owner.CloudName()).To(Equal(other.CloudName()))
 		} else {
-			g.Expect(CloudName(a)).NotTo(Equal(CloudName(b)))
+			g.Expect(owner.CloudName()).NotTo(Equal(other.CloudName()))
 		}
 	})
 }
