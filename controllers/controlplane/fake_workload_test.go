@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	"sigs.k8s.io/cluster-api/controllers/clustercache"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
@@ -205,7 +206,9 @@ func (f *fakeWorkload) CertificateExpiry(_ context.Context, endpoint workload.AP
 	return expiry, nil
 }
 
-func (f *fakeWorkload) Watch(context.Context, workload.Watch) error { return workload.ErrNotConnected }
+func (f *fakeWorkload) Watch(context.Context, workload.Watch) error {
+	return clustercache.ErrClusterNotConnected
+}
 
 func (f *fakeWorkload) Forget(key client.ObjectKey) {
 	f.mu.Lock()

@@ -206,7 +206,7 @@ func (r *Reconciler) watchWorkload(ctx context.Context, s *scope) error {
 			return []ctrl.Request{request}
 		})),
 	})
-	if errors.Is(err, workload.ErrNotConnected) {
+	if errors.Is(err, clustercache.ErrClusterNotConnected) {
 		return nil
 	}
 	s.watching = err == nil

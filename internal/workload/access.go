@@ -22,9 +22,6 @@ import (
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
 )
 
-// ErrNotConnected is returned by Watch while the ClusterCache has no connection to the cluster.
-var ErrNotConnected = errors.New("the cluster cache is not connected to the workload cluster")
-
 // ErrNoAnswer is returned by Initialized while the API server does not answer its questions.
 var ErrNoAnswer = errors.New("the API server does not answer")
 
@@ -118,8 +115,8 @@ type Access interface {
 	// CertificateExpiry returns when the serving certificate of the API server on a node expires.
 	CertificateExpiry(ctx context.Context, endpoint APIServerEndpoint) (time.Time, error)
 	// Watch calls the handler when a control plane Node or static Pod changes. Another call for the
-	// same cluster does nothing while the first watch runs. Watch returns ErrNotConnected if there
-	// is no connection to watch on.
+	// same cluster does nothing while the first watch runs. Watch returns the ClusterCache's
+	// ErrClusterNotConnected if there is no connection to watch on.
 	Watch(ctx context.Context, watch Watch) error
 	// Forget drops everything that is kept for a cluster that no longer exists.
 	Forget(cluster client.ObjectKey)

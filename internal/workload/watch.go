@@ -5,7 +5,6 @@ package workload
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"reflect"
 
@@ -37,11 +36,7 @@ func (c *Connections) Watch(ctx context.Context, watch Watch) error {
 		}),
 	}
 	for _, watcher := range watchers {
-		err := c.cache.Watch(ctx, watch.Cluster, watcher)
-		if errors.Is(err, clustercache.ErrClusterNotConnected) {
-			return ErrNotConnected
-		}
-		if err != nil {
+		if err := c.cache.Watch(ctx, watch.Cluster, watcher); err != nil {
 			return fmt.Errorf("watching %s: %w", watcher.Name(), err)
 		}
 	}
