@@ -54,11 +54,13 @@ func (c *child) launch() error {
 	c.mu.Lock()
 	c.cmd, c.run = cmd, run
 	c.mu.Unlock()
+	err = os.WriteFile(c.pidFile, []byte(strconv.Itoa(cmd.Process.Pid)+"\n"), 0o600)
 	go func() {
 		<-done
+		_ = os.Remove(c.pidFile) // another process may get the ID
 		ended(&ExitedError{Name: c.process.Name, Log: c.log, Err: errors.New(cmd.ProcessState.String())})
 	}()
-	if err := os.WriteFile(c.pidFile, []byte(strconv.Itoa(cmd.Process.Pid)+"\n"), 0o600); err != nil {
+	if err != nil {
 		_ = c.terminate()
 		return fmt.Errorf("start %s: %w", c.process.Name, err)
 	}
@@ -107,7 +109,6 @@ func (c *child) terminate() error {
 	c.mu.Lock()
 	cmd, run := c.cmd, c.run
 	c.mu.Unlock()
-	defer func() { _ = os.Remove(c.pidFile) }()
 	timeout := c.process.StopTimeout
 	if timeout == 0 {
 		timeout = defaultStopTimeout

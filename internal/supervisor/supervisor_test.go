@@ -175,6 +175,22 @@ func TestADeadProcessIsStartedAgain(t *testing.T) {
 	g.Expect(events()).To(HaveLen(2), "a stopped process is not restarted")
 }
 
+// Somebody who kills or debugs the process by its ID would hit another one that has it by now.
+func TestADeadProcessHasNoID(t *testing.T) {
+	g := NewWithT(t)
+	dir, file := t.TempDir(), make(chan error, 1)
+	s := New(Options{LogDir: dir, PIDDir: dir, Notify: func(event Event) {
+		if event.Err != nil {
+			_, err := os.Stat(filepath.Join(dir, "one.pid"))
+			file <- err
+		}
+	}})
+	t.Cleanup(func() { _ = s.Stop() })
+	g.Expect(s.Start(t.Context(), shell("one", "exec sleep 60"))).To(Succeed())
+	g.Expect(syscall.Kill(pid(g, dir, "one"), syscall.SIGKILL)).To(Succeed())
+	g.Eventually(file).WithTimeout(time.Minute).Should(Receive(MatchError(os.ErrNotExist)))
+}
+
 func TestStopGoesBackwardsAndKillsWhatDoesNotListen(t *testing.T) {
 	g := NewWithT(t)
 	s, dir, _ := start(t)
