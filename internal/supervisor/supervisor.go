@@ -75,11 +75,14 @@ type Supervisor struct {
 	options  Options
 	stopping context.Context
 	stop     context.CancelFunc
+	starting sync.RWMutex // read by starts, so that Stop waits for them
 	keepers  sync.WaitGroup
 
 	mu       sync.Mutex
 	children []*child
 }
+
+var errStopped = errors.New("the supervisor has been stopped")
 
 // New returns a Supervisor that runs nothing yet.
 func New(options Options) *Supervisor {
@@ -98,12 +101,17 @@ func (s *Supervisor) LogPath(name string) string {
 
 // Start runs the process and returns once it is ready. A process that dies earlier, for example
 // because a slow machine let a connection time out, is started again after growing delays. If it is
-// not ready after ReadyTimeout, once ctx ends, or after five deaths at once, Start returns a
-// NotReadyError with the last reason, and nothing is left of the process.
+// not ready after ReadyTimeout, once ctx ends or Stop is called, or after five deaths at once, Start
+// returns a NotReadyError with the last reason, and nothing is left of the process.
 func (s *Supervisor) Start(ctx context.Context, process Process) error {
-	if err := s.stopping.Err(); err != nil {
-		return fmt.Errorf("start %s: the supervisor has been stopped", process.Name)
+	s.starting.RLock()
+	defer s.starting.RUnlock()
+	if s.stopping.Err() != nil {
+		return fmt.Errorf("start %s: %w", process.Name, errStopped)
 	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(s.stopping, func() { cancel(errStopped) })()
 	c := &child{process: process, log: s.LogPath(process.Name), pidFile: filepath.Join(s.options.PIDDir, process.Name+".pid")}
 	if err := s.bringUp(ctx, c); err != nil {
 		return err
@@ -202,9 +210,9 @@ func restartBackoff() wait.Backoff {
 // stopped. No process is started or restarted afterwards.
 func (s *Supervisor) Stop() error {
 	s.stop()
+	s.starting.Lock()
+	defer s.starting.Unlock()
 	s.keepers.Wait()
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	var errs []error
 	for _, c := range slices.Backward(s.children) {
 		if err := c.terminate(); err != nil {

@@ -6,6 +6,7 @@ package supervisor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/types"
 )
 
 // start returns a supervisor with its folder and a function that returns the events so far.
@@ -208,6 +210,31 @@ func TestStopGoesBackwardsAndKillsWhatDoesNotListen(t *testing.T) {
 	g.Expect(syscall.Kill(running, 0)).To(MatchError(syscall.ESRCH))
 	g.Expect(LastLines(order, 5)).To(Equal([]string{"second", "first"}))
 	g.Expect(s.Start(t.Context(), shell("late", "exit 0"))).To(MatchError(ContainSubstring("stopped")))
+}
+
+// A process that becomes ready at that moment is stopped, and one that does not is not waited for.
+func TestStopDuringAStart(t *testing.T) {
+	notYet := errors.New("not yet")
+	for ready, want := range map[error]types.GomegaMatcher{nil: Succeed(), notYet: And(MatchError(errStopped), MatchError(notYet))} {
+		t.Run(fmt.Sprint(ready), func(t *testing.T) {
+			g := NewWithT(t)
+			s, dir, _ := start(t)
+			process, checked := shell("one", "exec sleep 60"), make(chan struct{})
+			signal := sync.OnceFunc(func() { close(checked) })
+			process.Ready = func(context.Context) error {
+				signal()
+				<-s.stopping.Done()
+				return ready
+			}
+			started := make(chan error, 1)
+			go func() { started <- s.Start(t.Context(), process) }()
+			g.Eventually(checked).Should(BeClosed())
+			running := pid(g, dir, "one")
+			g.Expect(s.Stop()).To(Succeed())
+			g.Expect(syscall.Kill(running, 0)).To(MatchError(syscall.ESRCH))
+			g.Expect(<-started).To(want)
+		})
+	}
 }
 
 func TestProcessesGetACleanEnvironment(t *testing.T) {
