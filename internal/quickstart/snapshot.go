@@ -6,10 +6,13 @@ package quickstart
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util"
@@ -103,71 +106,55 @@ func (o *objects) instances() []progress.Machine {
 	return list
 }
 
-// conditioned is an object with conditions, and its kind as shown to users.
-type conditioned struct {
-	kind string
+type conditioned interface {
 	client.Object
-	conditions []metav1.Condition
+	conditions.Getter
 }
 
 // all returns all objects with conditions, starting with those whose conditions are closest to a
 // cause.
 func (o *objects) all() []conditioned {
 	var list []conditioned
-	for index := range o.fooMachines.Items {
-		list = append(list, conditioned{"FooMachine", &o.fooMachines.Items[index], o.fooMachines.Items[index].GetConditions()})
+	for _, kind := range []client.ObjectList{&o.fooMachines, &o.fooPools, &o.infra, &o.controlPlane, &o.machines, &o.pools} {
+		_ = meta.EachListItem(kind, func(item runtime.Object) error {
+			list = append(list, item.(conditioned))
+			return nil
+		})
 	}
-	for index := range o.fooPools.Items {
-		list = append(list, conditioned{"FooMachinePool", &o.fooPools.Items[index], o.fooPools.Items[index].GetConditions()})
-	}
-	for index := range o.infra.Items {
-		list = append(list, conditioned{"FooCluster", &o.infra.Items[index], o.infra.Items[index].GetConditions()})
-	}
-	for index := range o.controlPlane.Items {
-		list = append(list, conditioned{"FooControlPlane", &o.controlPlane.Items[index], o.controlPlane.Items[index].GetConditions()})
-	}
-	for index := range o.machines.Items {
-		list = append(list, conditioned{"Machine", &o.machines.Items[index], o.machines.Items[index].GetConditions()})
-	}
-	for index := range o.pools.Items {
-		list = append(list, conditioned{"MachinePool", &o.pools.Items[index], o.pools.Items[index].GetConditions()})
-	}
-	return append(list, conditioned{"Cluster", o.cluster, o.cluster.GetConditions()})
+	return append(list, o.cluster)
 }
 
 // failures returns the conditions of Foo's own objects that waiting will not solve.
 func (o *objects) failures() []string {
-	var list []string
-	for _, object := range o.all() {
-		for _, condition := range object.conditions {
-			if condition.Status == metav1.ConditionFalse && slices.Contains(hopeless, condition.Reason) && condition.Type != clusterv1.ReadyCondition {
-				list = append(list, object.describe(condition))
-			}
-		}
-	}
-	return list
+	return o.describe(func(c metav1.Condition) bool {
+		return c.Status == metav1.ConditionFalse && slices.Contains(hopeless, c.Reason) && c.Type != clusterv1.ReadyCondition
+	})
 }
 
 // unready returns why objects are not ready, one line per condition.
 func (o *objects) unready() []string {
-	summaries := []string{clusterv1.ReadyCondition, clusterv1.AvailableCondition}
+	return o.describe(func(c metav1.Condition) bool {
+		return c.Status != metav1.ConditionTrue && (c.Type == clusterv1.ReadyCondition || c.Type == clusterv1.AvailableCondition)
+	})
+}
+
+// describe returns a line for each condition that is to be shown.
+func (o *objects) describe(shown func(metav1.Condition) bool) []string {
 	var list []string
 	for _, object := range o.all() {
-		for _, condition := range object.conditions {
-			if condition.Status != metav1.ConditionTrue && slices.Contains(summaries, condition.Type) {
-				list = append(list, object.describe(condition))
+		kind := reflect.TypeOf(object).Elem().Name()
+		for _, condition := range object.GetConditions() {
+			if !shown(condition) {
+				continue
 			}
+			text := fmt.Sprintf("%s %s: %s is %s (%s)", kind, object.GetName(), condition.Type, condition.Status, condition.Reason)
+			if condition.Message != "" {
+				text += ": " + condition.Message
+			}
+			list = append(list, text)
 		}
 	}
 	return list
-}
-
-func (c conditioned) describe(condition metav1.Condition) string {
-	text := fmt.Sprintf("%s %s: %s is %s (%s)", c.kind, c.GetName(), condition.Type, condition.Status, condition.Reason)
-	if condition.Message != "" {
-		text += ": " + condition.Message
-	}
-	return text
 }
 
 // suspect returns the ID of the first instance that has not completed its bootstrap; empty if there
