@@ -44,7 +44,7 @@ func (o *objects) snapshot(nodes []corev1.Node) progress.Snapshot {
 		Kubeconfig:                o.hasSecrets(secret.Kubeconfig),
 		Initialized:               ptr.Deref(cluster.Status.Initialization.ControlPlaneInitialized, false),
 		Available:                 conditions.IsTrue(cluster, clusterv1.ClusterAvailableCondition),
-		Machines:                  o.instances(),
+		First:                     o.first(),
 		Failures:                  o.failures(),
 	}
 	if cluster.Spec.ControlPlaneEndpoint.IsValid() {
@@ -78,32 +78,28 @@ func older(a, b client.Object) int {
 	return cmp.Or(byTime, cmp.Compare(a.GetName(), b.GetName()))
 }
 
-// instances joins each Machine with its FooMachine.
-func (o *objects) instances() []progress.Machine {
-	fooMachines := map[string]*infrav1.FooMachine{}
-	for index := range o.fooMachines.Items {
-		fooMachines[o.fooMachines.Items[index].Name] = &o.fooMachines.Items[index]
-	}
+// first joins the first Machine of the control plane with its FooMachine.
+func (o *objects) first() progress.Machine {
 	slices.SortFunc(o.machines.Items, func(a, b clusterv1.Machine) int { return older(&a, &b) })
-	list := make([]progress.Machine, 0, len(o.machines.Items))
-	for _, machine := range o.machines.Items {
-		_, controlPlane := machine.Labels[clusterv1.MachineControlPlaneLabel]
-		instance := progress.Machine{
-			Name: machine.Name, ControlPlane: controlPlane,
-			BootstrapData: ptr.Deref(machine.Status.Initialization.BootstrapDataSecretCreated, false),
+	index := slices.IndexFunc(o.machines.Items, func(machine clusterv1.Machine) bool { return util.IsControlPlaneMachine(&machine) })
+	if index == -1 {
+		return progress.Machine{}
+	}
+	machine := o.machines.Items[index]
+	first := progress.Machine{Name: machine.Name, BootstrapData: ptr.Deref(machine.Status.Initialization.BootstrapDataSecretCreated, false)}
+	for _, fooMachine := range o.fooMachines.Items {
+		if fooMachine.Name != machine.Spec.InfrastructureRef.Name {
+			continue
 		}
-		if fooMachine, ok := fooMachines[machine.Spec.InfrastructureRef.Name]; ok {
-			instance.Running = fooMachine.Status.InstanceState == infrav1.InstanceState(cloud.InstanceRunning)
-			instance.Bootstrapped = fooMachine.Status.BootstrapState == infrav1.BootstrapState(cloud.BootstrapSucceeded)
-			for _, address := range fooMachine.Status.Addresses {
-				if address.Type == clusterv1.MachineInternalIP {
-					instance.Address = address.Address
-				}
+		first.Running = fooMachine.Status.InstanceState == infrav1.InstanceState(cloud.InstanceRunning)
+		first.Bootstrapped = fooMachine.Status.BootstrapState == infrav1.BootstrapState(cloud.BootstrapSucceeded)
+		for _, address := range fooMachine.Status.Addresses {
+			if address.Type == clusterv1.MachineInternalIP {
+				first.Address = address.Address
 			}
 		}
-		list = append(list, instance)
 	}
-	return list
+	return first
 }
 
 type conditioned interface {

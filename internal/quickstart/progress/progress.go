@@ -21,8 +21,8 @@ type Snapshot struct {
 	Certificates, Kubeconfig bool
 	// ControlPlaneReplicas and WorkerReplicas are the desired numbers of machines.
 	ControlPlaneReplicas, WorkerReplicas int
-	// Machines of the cluster, oldest first.
-	Machines []Machine
+	// First is the first machine of the control plane; empty until there is one.
+	First Machine
 	// Initialized says whether the control plane is initialized: the first API server answers.
 	Initialized bool
 	// Nodes of the workload cluster, oldest first.
@@ -37,8 +37,6 @@ type Snapshot struct {
 type Machine struct {
 	// Name of the instance.
 	Name string
-	// ControlPlane says whether it belongs to the control plane.
-	ControlPlane bool
 	// Address of the instance; empty until it has one.
 	Address string
 	// BootstrapData says whether its bootstrap data exists.
@@ -79,37 +77,23 @@ func milestones(s Snapshot) []Milestone {
 	}, {
 		ID: "certificates", Text: "certificates and kubeconfig",
 		Waiting: "the certificates and the kubeconfig of the control plane", Reached: s.Certificates && s.Kubeconfig,
-	}}
-	list = append(list, first(s)...)
-	list = append(list, Milestone{
+	}, {
+		ID: "bootstrap-data", Text: "bootstrap data of the first control plane instance",
+		Waiting: "the bootstrap data of the first control plane instance", Reached: s.First.BootstrapData,
+	}, {
+		ID: "instance", Text: fmt.Sprintf("first instance %s is running at %s", s.First.Name, s.First.Address),
+		Waiting: "the first control plane instance to run", Reached: s.First.Running && s.First.Address != "",
+	}, {
+		ID: "bootstrap", Text: "kubeadm init has completed on the first instance",
+		Waiting: "kubeadm init on the first instance", Reached: s.First.Bootstrapped,
+	}, {
 		ID: "initialized", Text: "control plane initialized",
 		Waiting: "the API server of the first control plane instance", Reached: s.Initialized,
-	})
+	}}
 	list = append(list, nodes(s)...)
 	return append(list, Milestone{
 		ID: "available", Text: "cluster available", Waiting: "the Cluster to become Available", Reached: s.Available,
 	})
-}
-
-// first returns the milestones of the first control plane instance.
-func first(s Snapshot) []Milestone {
-	var machine Machine
-	for _, candidate := range s.Machines {
-		if candidate.ControlPlane {
-			machine = candidate
-			break
-		}
-	}
-	return []Milestone{{
-		ID: "bootstrap-data", Text: "bootstrap data of the first control plane instance",
-		Waiting: "the bootstrap data of the first control plane instance", Reached: machine.BootstrapData,
-	}, {
-		ID: "instance", Text: fmt.Sprintf("first instance %s is running at %s", machine.Name, machine.Address),
-		Waiting: "the first control plane instance to run", Reached: machine.Running && machine.Address != "",
-	}, {
-		ID: "bootstrap", Text: "kubeadm init has completed on the first instance",
-		Waiting: "kubeadm init on the first instance", Reached: machine.Bootstrapped,
-	}}
 }
 
 // nodes returns one milestone for each desired Node, Ready ones first.

@@ -16,16 +16,16 @@ func steps() []Snapshot {
 	s := Snapshot{ControlPlaneReplicas: 1, WorkerReplicas: 2}
 	var list []Snapshot
 	step := func(change func(*Snapshot)) {
-		s.Machines, s.Nodes = slices.Clone(s.Machines), slices.Clone(s.Nodes)
+		s.Nodes = slices.Clone(s.Nodes)
 		change(&s)
 		list = append(list, s)
 	}
 	step(func(*Snapshot) {})
 	step(func(s *Snapshot) { s.Endpoint, s.InfrastructureProvisioned = "10.77.0.2:6443", true })
 	step(func(s *Snapshot) { s.Certificates, s.Kubeconfig = true, true })
-	step(func(s *Snapshot) { s.Machines = []Machine{{Name: "cp", ControlPlane: true, BootstrapData: true}} })
-	step(func(s *Snapshot) { s.Machines[0].Running, s.Machines[0].Address = true, "10.77.0.3" })
-	step(func(s *Snapshot) { s.Machines[0].Bootstrapped, s.Initialized = true, true })
+	step(func(s *Snapshot) { s.First = Machine{Name: "cp", BootstrapData: true} })
+	step(func(s *Snapshot) { s.First.Running, s.First.Address = true, "10.77.0.3" })
+	step(func(s *Snapshot) { s.First.Bootstrapped, s.Initialized = true, true })
 	step(func(s *Snapshot) { s.Nodes = []Node{{Name: "cp", ControlPlane: true}} })
 	step(func(s *Snapshot) { s.Nodes[0].Ready = true })
 	step(func(s *Snapshot) { s.Nodes = append(s.Nodes, Node{Name: "w1", Ready: true}, Node{Name: "w2"}) })
