@@ -320,7 +320,7 @@ func TestExitCodes(t *testing.T) {
 	}{
 		{nil, 0, ""},
 		{broken, cli.ExitFailed, "foo: broken\n"},
-		{&cli.InterruptedError{Err: context.Canceled}, cli.ExitInterrupted, "foo: interrupted\n"},
+		{&cli.Error{Err: context.Canceled, Code: cli.ExitInterrupted}, cli.ExitInterrupted, "foo: interrupted\n"},
 		{&quickstart.ReportedError{Err: errors.Join(broken, broken), Advice: "look there"}, cli.ExitFailed, "foo: broken; look there\n"},
 		{&quickstart.InvalidError{Problems: []string{"no memory", "no disk"}}, cli.ExitInvalid, "foo: no memory\nfoo: no disk\n"},
 	} {

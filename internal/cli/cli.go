@@ -30,34 +30,39 @@ const (
 	ExitInterrupted = 130 // the user ended it
 )
 
-// UsageError means that a command cannot run as it was called. It has done nothing.
-type UsageError struct {
-	// Command is the command that was called.
-	Command *cobra.Command
-	// Err says what is wrong, and what is allowed.
+// Error is an error with the exit code that it causes.
+type Error struct {
+	// Err is the error as shown to the user.
 	Err error
+	// Code is one of the exit codes above.
+	Code int
 }
 
-func (e *UsageError) Error() string {
-	return fmt.Sprintf("%v; see: %s --help", e.Err, e.Command.CommandPath())
+func (e *Error) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error without its exit code.
+func (e *Error) Unwrap() error { return e.Err }
+
+// codeOf returns the exit code that comes with an error; 0 if there is none.
+func codeOf(err error) int {
+	var coded *Error
+	if errors.As(err, &coded) {
+		return coded.Code
+	}
+	return 0
 }
 
-// Unwrap returns what is wrong.
-func (e *UsageError) Unwrap() error { return e.Err }
-
-// IsUsage reports whether err is, or wraps, a UsageError.
-func IsUsage(err error) bool {
-	var usage *UsageError
-	return errors.As(err, &usage)
-}
-
-// Usage returns a UsageError, or nil if err is nil.
+// Usage returns the error of a command that cannot run as it was called and has done nothing, or nil if
+// err is nil. The error says what is wrong, and what is allowed.
 func Usage(command *cobra.Command, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &UsageError{Command: command, Err: err}
+	return &Error{Err: fmt.Errorf("%w; see: %s --help", err, command.CommandPath()), Code: ExitInvalid}
 }
+
+// IsUsage reports whether err is, or wraps, an error of Usage.
+func IsUsage(err error) bool { return codeOf(err) == ExitInvalid }
 
 // Group makes a command that only holds others.
 func Group(group *cobra.Command, commands ...*cobra.Command) *cobra.Command {
@@ -83,7 +88,7 @@ func unknown(group *cobra.Command, word string) error {
 }
 
 // Root completes a program's command, once all others are below it: errors of flags and arguments
-// are UsageErrors, and the caller shows all errors.
+// are those of Usage, and the caller shows all errors.
 func Root(root *cobra.Command) *cobra.Command {
 	root.SilenceUsage, root.SilenceErrors = true, true
 	root.SetFlagErrorFunc(Usage)
@@ -111,36 +116,10 @@ func explainArguments(command *cobra.Command) {
 	}
 }
 
-// InterruptedError means that the user ended a program before its command was done.
-type InterruptedError struct {
-	// Err is what the command returned.
-	Err error
-}
-
-func (e *InterruptedError) Error() string { return e.Err.Error() }
-
-// Unwrap returns what the command returned.
-func (e *InterruptedError) Unwrap() error { return e.Err }
-
-// FailedError means that something failed after the user ended a command that runs until then.
-type FailedError struct {
-	// Err says what failed.
-	Err error
-}
-
-func (e *FailedError) Error() string { return e.Err.Error() }
-
-// Unwrap returns what failed.
-func (e *FailedError) Unwrap() error { return e.Err }
-
-func isFailed(err error) bool {
-	var failed *FailedError
-	return errors.As(err, &failed)
-}
-
-// Execute runs a program until its command ends. It returns an InterruptedError if the command fails
-// after the user interrupted it or closed the terminal, unless that is a FailedError. The log messages of
-// libraries would garble what the program shows, and their errors are returned anyway, so it discards them.
+// Execute runs a program until its command ends. An error after the user interrupted it or closed the
+// terminal gets the code ExitInterrupted, unless it has ExitFailed: then something failed after a command
+// that runs until a signal. The log messages of libraries would garble what the program shows, and their
+// errors are returned anyway, so it discards them.
 func Execute(root *cobra.Command) error {
 	log.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
@@ -152,12 +131,12 @@ func Execute(root *cobra.Command) error {
 	defer stop()
 	err := root.ExecuteContext(ctx)
 	switch {
-	case err == nil || ctx.Err() == nil || isFailed(err):
+	case err == nil || ctx.Err() == nil || codeOf(err) == ExitFailed:
 		return err
 	case errors.Is(err, context.Cause(ctx)): // it names the signal
-		return &InterruptedError{Err: context.Canceled}
+		return &Error{Err: context.Canceled, Code: ExitInterrupted}
 	default:
-		return &InterruptedError{Err: err}
+		return &Error{Err: err, Code: ExitInterrupted}
 	}
 }
 
@@ -170,18 +149,14 @@ func ProgramDir() string {
 	return filepath.Dir(path)
 }
 
-// ExitCode returns the exit code for an error. UsageErrors, and the errors for which invalid
-// returns true, mean that nothing was done.
+// ExitCode returns the exit code for an error. Errors for which invalid returns true mean that nothing was
+// done.
 func ExitCode(err error, invalid func(error) bool) int {
-	var interrupted *InterruptedError
+	code := codeOf(err)
 	switch {
-	case err == nil:
-		return 0
-	case errors.As(err, &interrupted):
-		return ExitInterrupted
-	case isFailed(err):
-		return ExitFailed
-	case IsUsage(err) || invalid(err):
+	case err == nil || code != 0:
+		return code
+	case invalid(err):
 		return ExitInvalid
 	default:
 		return ExitFailed

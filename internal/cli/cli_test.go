@@ -72,7 +72,7 @@ func TestFailureAtTheEnd(t *testing.T) {
 	serve := &cobra.Command{Use: "serve", RunE: func(command *cobra.Command, _ []string) error {
 		g.Expect(syscall.Kill(os.Getpid(), syscall.SIGTERM)).To(Succeed())
 		<-command.Context().Done()
-		return fmt.Errorf("serve: %w", &cli.FailedError{Err: errInvalid})
+		return fmt.Errorf("serve: %w", &cli.Error{Err: errInvalid, Code: cli.ExitFailed})
 	}}
 	err := cli.Execute(cli.Root(serve))
 	g.Expect(err).To(And(MatchError(errInvalid), MatchError("serve: invalid value")))
@@ -125,7 +125,7 @@ func TestShow(t *testing.T) {
 		{at(syscall.EDQUOT), "", "write the state: write /x: disk quota exceeded; the disk is full: free some space, or choose a folder on another disk"},
 		{at(syscall.EROFS), "", "write the state: write /x: read-only file system; choose a folder that can be written to"},
 		{at(syscall.EACCES), "", "write the state: write /x: permission denied; " + sudo},
-		{&cli.InterruptedError{Err: context.Canceled}, "", "interrupted"},
+		{&cli.Error{Err: context.Canceled, Code: cli.ExitInterrupted}, "", "interrupted"},
 	} {
 		t.Run(test.want, func(t *testing.T) {
 			var said bytes.Buffer

@@ -77,7 +77,7 @@ func (c Config) ended(cleaning context.Context, runErr, left error, say *printer
 	case interruptedAgain(cleaning):
 		return c.leftBehind()
 	case runErr == nil: // it was not interrupted: the user ends it when it is up
-		return &cli.FailedError{Err: left}
+		return &cli.Error{Err: left, Code: cli.ExitFailed}
 	}
 	say.note("%v", left) // the last line is about what happened first
 	return errors.Join(runErr, left)
