@@ -336,14 +336,14 @@ func Detach(ctx context.Context, config Config, arguments []string, out io.Write
 	}
 	fresh := !config.kept()
 	err := startInBackground(ctx, config, arguments, out)
-	if err == nil || ctx.Err() == nil || isLeft(err) {
+	if err == nil || ctx.Err() == nil || errors.Is(err, errLeft) {
 		return err
 	}
 	if config.kept() && (!fresh || config.Keep) {
 		return orContinue(ctx, err, config.resumeCommand())
 	}
 	left := config.abandon(ctx)
-	if isLeft(left) {
+	if errors.Is(left, errLeft) {
 		return left
 	}
 	if left != nil {

@@ -121,7 +121,7 @@ func (c Config) followed(ctx context.Context, err error, say *printer) error {
 func (c Config) notBegun(ctx context.Context, err error, remedy string) error {
 	advice := ""
 	switch {
-	case err == nil || isLeft(err):
+	case err == nil || errors.Is(err, errLeft):
 		return err
 	case ctx.Err() != nil:
 		err = fmt.Errorf("interrupted; cluster %s was not created", c.ClusterName)

@@ -20,30 +20,15 @@ import (
 // something failed.
 const teardownTimeout = 2 * time.Minute
 
-// leftError means that the user interrupted a clean-up.
-type leftError struct {
-	// remedy is the command that deletes what is left.
-	remedy string
-}
+// errLeft means that the user interrupted a clean-up.
+var errLeft = errors.New("interrupted; to delete what is left, run")
 
-func (e *leftError) Error() string {
-	return "interrupted; to delete what is left, run: " + e.remedy
-}
-
-// leftBehind is the error for a clean-up that the user interrupted.
-func (c Config) leftBehind() error {
-	return &leftError{remedy: c.removeCommand()}
-}
-
-// isLeft reports whether err means that the user interrupted a clean-up.
-func isLeft(err error) bool {
-	var left *leftError
-	return errors.As(err, &left)
-}
+// leftBehind is errLeft with the command that deletes what is left.
+func (c Config) leftBehind() error { return fmt.Errorf("%w: %s", errLeft, c.removeCommand()) }
 
 // orContinue returns err, or the command to continue with if the user has interrupted this one.
 func orContinue(ctx context.Context, err error, command string) error {
-	if err == nil || ctx.Err() == nil || isLeft(err) {
+	if err == nil || ctx.Err() == nil || errors.Is(err, errLeft) {
 		return err
 	}
 	return fmt.Errorf("interrupted; continue with: %s", command)

@@ -173,7 +173,7 @@ func TestRemovalThatIsInterruptedWhileProgramsStopContinues(t *testing.T) {
 	interrupted, end := signal.NotifyContext(t.Context(), unix.SIGTERM) // this process owns the folder
 	defer end()
 	_, err = RemoveUnused(interrupted, config, io.Discard)
-	g.Expect(err).To(Satisfy(isLeft))
+	g.Expect(err).To(MatchError(errLeft))
 	state.close()
 
 	var said bytes.Buffer
