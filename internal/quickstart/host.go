@@ -22,19 +22,6 @@ import (
 // checkGrace is how long a check may take to end after the user interrupts it.
 const checkGrace = 10 * time.Second
 
-// CheckHost checks whether this machine can run the quickstart as configured. It leaves nothing
-// behind and returns an InvalidError with all problems.
-func (c Config) CheckHost(ctx context.Context) error {
-	var wrong problems
-	if os.Geteuid() != 0 {
-		return notRoot() // the other checks need root
-	}
-	c.checkPrograms(&wrong)
-	c.checkRoot(ctx, &wrong)
-	c.checkPort(ctx, &wrong)
-	return wrong.err()
-}
-
 func notRoot() error {
 	return &InvalidError{Problems: []string{"not root: instances need namespaces, bridges and mounts; run it with sudo"}}
 }

@@ -66,13 +66,13 @@ func Run(ctx context.Context, config Config, out io.Writer) error {
 	return config.ended(ending, runErr, state.leave(ending, say, end), say)
 }
 
-// check checks the configuration, the state folder and the machine. The state folder comes before the
-// machine, which has what an earlier run made.
+// check checks the configuration, the state folder and the machine, and leaves nothing behind. The state
+// folder comes before the machine, which has what an earlier run made.
 func (c Config) check(ctx context.Context) error {
 	if err := c.Validate(); err != nil {
 		return err
 	}
-	if os.Geteuid() != 0 { // others cannot read the state folder
+	if os.Geteuid() != 0 { // others cannot read the state folder, and checks of the machine need root
 		return notRoot()
 	}
 	if pid, err := c.owner(); err != nil || pid != 0 {
@@ -81,11 +81,14 @@ func (c Config) check(ctx context.Context) error {
 	if err := checkState(c); err != nil {
 		return err
 	}
-	err := c.CheckHost(ctx)
+	var wrong problems
+	c.checkPrograms(&wrong)
+	c.checkRoot(ctx, &wrong)
+	c.checkPort(ctx, &wrong)
 	if ctx.Err() != nil { // what a check says that was interrupted is no problem of the machine
 		return context.Cause(ctx)
 	}
-	return err
+	return wrong.err()
 }
 
 // work is everything between the checks and the teardown.
