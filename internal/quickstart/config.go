@@ -21,70 +21,71 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
 
-// Config holds the user's choices.
+// Config holds the user's choices. State folders keep what has a name in JSON, for the releases that resume
+// them.
 type Config struct {
 	// KubernetesVersion of the management cluster and of the workload cluster, for example "v1.36.3".
-	KubernetesVersion string
+	KubernetesVersion string `json:"kubernetesVersion,omitempty"`
 	// ClusterName of the workload cluster: a DNS label of at most 40 characters.
-	ClusterName string
+	ClusterName string `json:"clusterName"`
 	// Namespace of the workload cluster's objects in the management cluster.
-	Namespace string
+	Namespace string `json:"namespace"`
 	// ControlPlaneMachineCount is odd, so that etcd has a majority.
-	ControlPlaneMachineCount int
+	ControlPlaneMachineCount int `json:"controlPlaneMachineCount,omitempty"`
 	// WorkerMachineCount may be zero.
-	WorkerMachineCount int
+	WorkerMachineCount int `json:"workerMachineCount,omitempty"`
 	// StateDir holds all files. It is created at the start, and removed at the end unless Keep is
 	// set.
-	StateDir string
+	StateDir string `json:"-"`
 	// BinDir holds the programs that the Makefile builds.
-	BinDir string
+	BinDir string `json:"-"`
 	// Bridge is the name of the interface through which the machine reaches instances. No existing
 	// interface may have it.
-	Bridge string
+	Bridge string `json:"bridge"`
 	// Network of the cloud's instances in CIDR notation, IPv4. It must not overlap any address or
 	// route of the machine.
-	Network string
+	Network string `json:"network"`
 	// CloudConfig is the path of the cloud's configuration file, with zones, instance types and
 	// tenants; the cloud's defaults if empty. It must have the tenant "default".
-	CloudConfig string
+	CloudConfig string `json:"cloudConfig,omitempty"`
 	// ManagementPort is the port of the management API server on 127.0.0.1; any free one if zero.
-	ManagementPort int
+	ManagementPort int `json:"-"`
 	// Timeout for each of the two parts: all programs up, and the workload cluster available.
-	Timeout time.Duration
+	Timeout time.Duration `json:"-"`
 	// Keep retains the state folder and the cloud's instances when the quickstart ends.
-	Keep bool
+	Keep bool `json:"keep,omitempty"`
 	// Resume continues from a kept state folder.
-	Resume bool
+	Resume bool `json:"-"`
 	// Exit ends the quickstart once the cluster is available, instead of staying up.
-	Exit bool
+	Exit bool `json:"-"`
 	// ManagementOnly creates no workload cluster.
-	ManagementOnly bool
+	ManagementOnly bool `json:"managementOnly,omitempty"`
 	// Management makes the cluster a management cluster: clusterctl installs all providers in it,
 	// and their managers are Pods.
-	Management bool
+	Management bool `json:"management,omitempty"`
 	// KubeadmControlPlane also runs Cluster API's own control plane provider, for clusters with a
 	// KubeadmControlPlane.
-	KubeadmControlPlane bool
+	KubeadmControlPlane bool `json:"kubeadmControlPlane,omitempty"`
 	// ManagerPerProvider runs Foo's control plane provider and infrastructure provider in separate
 	// managers, with the permissions that a release gives them, instead of one manager for both.
-	ManagerPerProvider bool
+	ManagerPerProvider bool `json:"managerPerProvider,omitempty"`
 	// Extension also runs and registers Foo's runtime extension.
-	Extension bool
+	Extension bool `json:"extension,omitempty"`
 	// ExtensionSettings are the settings of its ExtensionConfig; docs/runtime-extension.md lists
 	// all.
-	ExtensionSettings map[string]string
+	ExtensionSettings map[string]string `json:"extensionSettings,omitempty"`
 	// CloudListen is an additional address of the cloud, https://address:port; none if empty.
-	CloudListen string
+	CloudListen string `json:"cloudListen,omitempty"`
 	// Background means that no user watches the output; it is in a file.
-	Background bool
+	Background bool `json:"-"`
 	// Given reports whether the user has given a flag; nil if there are no flags.
-	Given func(flag string) bool
+	Given func(flag string) bool `json:"-"`
 	// Kubeconfig is the user's kubeconfig, if the user has named one.
-	Kubeconfig string
+	Kubeconfig string `json:"-"`
 	// KeepManagement keeps a management cluster without clusters.
-	KeepManagement bool
+	KeepManagement bool `json:"-"`
 	// UserNamespaces says whether instances get user namespaces: off, auto or on; off if empty.
-	UserNamespaces string
+	UserNamespaces string `json:"userNamespaces,omitempty"`
 }
 
 // podsPort is the port at which Pods reach the cloud.

@@ -266,7 +266,8 @@ func TestStateFolder(t *testing.T) {
 		g.Expect(err).To(invalid("--network=10.77.0.0/16 --bridge=foo0 --cluster-name=hub --namespace=default --management"))
 
 		g.Expect(resumed.Complete(func(string) bool { return false })).To(Succeed())
-		g.Expect(resumed.settings()).To(Equal(before.settings()))
+		before.Resume = true
+		g.Expect(resumed).To(Equal(before))
 		state, err := openState(resumed)
 		g.Expect(err).NotTo(HaveOccurred())
 		state.close()
@@ -354,7 +355,8 @@ func TestResumedRunRemembersItsCluster(t *testing.T) {
 		g.Expect(resumed.Complete(func(flag string) bool { return slices.Contains(given, flag) })).To(Succeed())
 		return resumed
 	}
-	g.Expect(resume().settings()).To(Equal(before.settings()))
+	before.Resume = true
+	g.Expect(resume()).To(Equal(before))
 	all := resume("kubernetes-version", "control-plane-machine-count", "worker-machine-count")
 	g.Expect(all).To(And(HaveField("KubernetesVersion", "v1.36.3"), HaveField("ControlPlaneMachineCount", 1), HaveField("WorkerMachineCount", 3)))
 
@@ -362,6 +364,43 @@ func TestResumedRunRemembersItsCluster(t *testing.T) {
 	g.Expect(resume().KubernetesVersion).To(Equal("v1.36.3"), "the release lacks it after an upgrade")
 	g.Expect(os.WriteFile(filepath.Join(before.StateDir, marker), []byte(`{"bridge": "foo0"}`), 0o600)).To(Succeed())
 	g.Expect(resume().ControlPlaneMachineCount).To(Equal(1), "an older version did not note it")
+}
+
+// Later releases continue with the folders of earlier ones, and the other way round.
+func TestSettingsOnDisk(t *testing.T) {
+	g := NewWithT(t)
+	all := `{
+  "network": "10.78.0.0/16", "bridge": "foo1", "clusterName": "hub", "namespace": "team", "management": true,
+  "cloudConfig": "/etc/foo/cloud.yaml", "cloudListen": "https://127.0.0.1:7443", "userNamespaces": "on",
+  "extension": true, "extensionSettings": {"addons": "Enabled"},
+  "kubeadmControlPlane": true, "managerPerProvider": true, "managementOnly": true, "keep": true,
+  "kubernetesVersion": "v1.35.4", "controlPlaneMachineCount": 3, "workerMachineCount": 2
+}`
+	config := Config{
+		StateDir: t.TempDir(), Network: "10.78.0.0/16", Bridge: "foo1", ClusterName: "hub", Namespace: "team", Management: true,
+		CloudConfig: "/etc/foo/cloud.yaml", CloudListen: "https://127.0.0.1:7443", UserNamespaces: "on",
+		Extension: true, ExtensionSettings: map[string]string{"addons": "Enabled"},
+		KubeadmControlPlane: true, ManagerPerProvider: true, ManagementOnly: true, Keep: true,
+		KubernetesVersion: "v1.35.4", ControlPlaneMachineCount: 3, WorkerMachineCount: 2,
+	}
+	file, elsewhere := filepath.Join(config.StateDir, marker), config
+	elsewhere.BinDir, elsewhere.ManagementPort, elsewhere.Timeout, elsewhere.Kubeconfig = "/opt/foo", 6443, time.Minute, "/root/.kube/config"
+	elsewhere.Resume, elsewhere.Exit, elsewhere.Background, elsewhere.KeepManagement = true, true, true, true
+	elsewhere.Given = func(string) bool { return true }
+	g.Expect(writeSettings(elsewhere)).To(Succeed())
+	g.Expect(os.ReadFile(file)).To(MatchJSON(all), "and nothing else")
+
+	g.Expect(os.WriteFile(file, []byte(all), 0o600)).To(Succeed())
+	kept, err := readSettings(config.StateDir)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(kept).To(And(HaveField("Keep", true), HaveField("KubernetesVersion", config.KubernetesVersion)))
+	resumed := Config{StateDir: config.StateDir, KubernetesVersion: "v1.36.3", Resume: true}
+	g.Expect(resumed.Complete(func(string) bool { return false })).To(Succeed())
+	config.Resume, config.Keep, config.KubernetesVersion = true, false, "v1.36.3" // none is built
+	g.Expect(resumed).To(Equal(config))
+
+	g.Expect(writeSettings(Config{StateDir: config.StateDir})).To(Succeed())
+	g.Expect(os.ReadFile(file)).To(MatchJSON(`{"network": "", "bridge": "", "clusterName": "", "namespace": ""}`))
 }
 
 // What could not be deleted is not said to be deleted.

@@ -12,48 +12,10 @@ import (
 	"slices"
 )
 
-// settings are the settings that a run has which resumes a kept state.
-type settings struct {
-	identity
-	// These may change.
-	CloudConfig         string            `json:"cloudConfig,omitempty"`
-	CloudListen         string            `json:"cloudListen,omitempty"`
-	UserNamespaces      string            `json:"userNamespaces,omitempty"`
-	Extension           bool              `json:"extension,omitempty"`
-	ExtensionSettings   map[string]string `json:"extensionSettings,omitempty"`
-	KubeadmControlPlane bool              `json:"kubeadmControlPlane,omitempty"`
-	ManagerPerProvider  bool              `json:"managerPerProvider,omitempty"`
-	ManagementOnly      bool              `json:"managementOnly,omitempty"`
-	Keep                bool              `json:"keep,omitempty"`
-	// These are for a cluster that has not been created yet.
-	KubernetesVersion        string `json:"kubernetesVersion,omitempty"`
-	ControlPlaneMachineCount int    `json:"controlPlaneMachineCount,omitempty"`
-	WorkerMachineCount       int    `json:"workerMachineCount,omitempty"`
-}
-
-// identity are the settings that must not change.
-type identity struct {
-	Network     string `json:"network"`
-	Bridge      string `json:"bridge"`
-	ClusterName string `json:"clusterName"`
-	Namespace   string `json:"namespace"`
-	Management  bool   `json:"management,omitempty"`
-}
-
-func (c Config) settings() settings {
-	return settings{
-		identity:    identity{Network: c.Network, Bridge: c.Bridge, ClusterName: c.ClusterName, Namespace: c.Namespace, Management: c.Management},
-		CloudConfig: c.CloudConfig, CloudListen: c.CloudListen, UserNamespaces: c.UserNamespaces,
-		Extension: c.Extension, ExtensionSettings: c.ExtensionSettings,
-		KubeadmControlPlane: c.KubeadmControlPlane, ManagerPerProvider: c.ManagerPerProvider, ManagementOnly: c.ManagementOnly,
-		Keep: c.Keep, KubernetesVersion: c.KubernetesVersion, ControlPlaneMachineCount: c.ControlPlaneMachineCount, WorkerMachineCount: c.WorkerMachineCount,
-	}
-}
-
-// flags are the flags for the settings that must not change.
-func (s identity) flags() string {
-	flags := fmt.Sprintf("--network=%s --bridge=%s --cluster-name=%s --namespace=%s", s.Network, s.Bridge, s.ClusterName, s.Namespace)
-	if s.Management {
+// identity are the flags for the settings that must not change.
+func (c Config) identity() string {
+	flags := fmt.Sprintf("--network=%s --bridge=%s --cluster-name=%s --namespace=%s", c.Network, c.Bridge, c.ClusterName, c.Namespace)
+	if c.Management {
 		flags += " --management"
 	}
 	return flags
@@ -94,7 +56,7 @@ func (c Config) refuseOther(flags ...string) error {
 	return wrong.err()
 }
 
-func (c *Config) recall(kept settings, given func(flag string) bool) {
+func (c *Config) recall(kept Config, given func(flag string) bool) {
 	for flag, value := range map[string]struct {
 		current *string
 		kept    string
@@ -125,7 +87,7 @@ func (c *Config) recall(kept settings, given func(flag string) bool) {
 
 // recallCluster takes from a kept state what its cluster has to be, if that has not been created yet. A release
 // may lack the version of an earlier one, which noted nothing of this at first.
-func (c *Config) recallCluster(kept settings, given func(flag string) bool) {
+func (c *Config) recallCluster(kept Config, given func(flag string) bool) {
 	if kept.KubernetesVersion == "" {
 		return
 	}
@@ -140,18 +102,17 @@ func (c *Config) recallCluster(kept settings, given func(flag string) bool) {
 	}
 }
 
-// writeSettings writes the settings into the state folder.
+// writeSettings writes the settings that a state folder keeps.
 func writeSettings(config Config) error {
-	content, err := json.MarshalIndent(config.settings(), "", "  ")
+	content, err := json.MarshalIndent(config, "", "  ")
 	if err != nil {
 		return err
 	}
 	return replaceFile(filepath.Join(config.StateDir, marker), append(content, '\n'))
 }
 
-// readSettings reads the settings of a state folder.
-func readSettings(dir string) (settings, error) {
-	var kept settings
+// readSettings reads the settings that a state folder keeps.
+func readSettings(dir string) (kept Config, err error) {
 	content, err := os.ReadFile(filepath.Join(dir, marker))
 	if err != nil {
 		return kept, err

@@ -147,8 +147,8 @@ func checkState(config Config) error {
 	case !config.Resume:
 		wrong.add("--state-dir %s holds the state of an earlier run; continue it with --resume, or remove it with: %s quickstart delete --state-dir %s",
 			config.StateDir, config.program("foo"), config.StateDir)
-	case kept.identity != config.settings().identity:
-		wrong.add("--resume: the kept state has %s; leave these flags out, or use the same", kept.flags())
+	case kept.identity() != config.identity():
+		wrong.add("--resume: the kept state has %s; leave these flags out, or use the same", kept.identity())
 	}
 	return wrong.err()
 }
