@@ -80,19 +80,13 @@ func (a *authority) issue(config certs.Config) (identity, error) {
 	return identity{cert: certs.EncodeCertPEM(cert), key: keyPEM}, nil
 }
 
-// keyFiles are the paths of an identity on disk.
-type keyFiles struct {
-	cert, key string
-}
-
 // write puts the identity into dir as <name>.crt and <name>.key.
-func (i identity) write(dir, name string) (keyFiles, error) {
-	files := keyFiles{cert: filepath.Join(dir, name+".crt"), key: filepath.Join(dir, name+".key")}
+func (i identity) write(dir, name string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return keyFiles{}, err
+		return err
 	}
-	if err := os.WriteFile(files.cert, i.cert, 0o600); err != nil {
-		return keyFiles{}, err
+	if err := os.WriteFile(filepath.Join(dir, name+".crt"), i.cert, 0o600); err != nil {
+		return err
 	}
-	return files, os.WriteFile(files.key, i.key, 0o600)
+	return os.WriteFile(filepath.Join(dir, name+".key"), i.key, 0o600)
 }

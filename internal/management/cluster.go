@@ -6,6 +6,7 @@ package management
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -43,9 +44,10 @@ type Options struct {
 type Cluster struct {
 	options   Options
 	authority *authority
-	files     pki
 	url       string
 	admin     *rest.Config
+	// http presents the administrator's certificate, which etcd accepts, too.
+	http *http.Client
 	// aggregated lists the installed ClusterRoles whose rules a controller collects from others.
 	aggregated sets.Set[string]
 }
@@ -64,40 +66,30 @@ func Start(ctx context.Context, options Options) (*Cluster, error) {
 		return nil, err
 	}
 	c := &Cluster{options: options, authority: ca, url: secureURL(ports[2]), aggregated: sets.New[string]()}
-	if c.files, err = c.writePKI(); err != nil {
+	if err := c.writePKI(); err != nil {
 		return nil, err
 	}
 	if c.admin, err = c.writeKubeconfig(options.Kubeconfig, "foo-quickstart", "system:masters"); err != nil {
 		return nil, err
 	}
-	etcd, err := c.etcd(ports[0], ports[1])
-	if err != nil {
+	if c.http, err = rest.HTTPClientFor(c.admin); err != nil {
 		return nil, err
 	}
-	if err := options.Supervisor.Start(ctx, etcd); err != nil {
+	if err := options.Supervisor.Start(ctx, c.etcd(ports[0], ports[1])); err != nil {
 		return nil, err
 	}
-	apiServer, err := c.apiServer(ports[0], ports[2])
-	if err != nil {
-		return nil, err
-	}
-	return c, options.Supervisor.Start(ctx, apiServer)
+	return c, options.Supervisor.Start(ctx, c.apiServer(ports[0], ports[2]))
 }
 
 // Config returns the administrator's client configuration, without rate limits. The caller may
 // change it.
 func (c *Cluster) Config() *rest.Config { return rest.CopyConfig(c.admin) }
 
-// WriteKubeconfig writes a kubeconfig for a user with these groups to path, readable by its owner
-// only.
-func (c *Cluster) WriteKubeconfig(path, user string, groups ...string) error {
-	_, err := c.writeKubeconfig(path, user, groups...)
-	return err
-}
-
 // Context is the name of the context in the kubeconfigs of a management cluster.
 const Context = "foo-management"
 
+// writeKubeconfig writes a kubeconfig for a user with these groups to path, readable by its owner only, and
+// returns the same as a client configuration.
 func (c *Cluster) writeKubeconfig(path, user string, groups ...string) (*rest.Config, error) {
 	id, err := c.authority.client(user, groups...)
 	if err != nil {
@@ -119,53 +111,31 @@ func (c *Cluster) writeKubeconfig(path, user string, groups ...string) (*rest.Co
 	return restConfig, nil
 }
 
-// pki holds the paths of the files that etcd and the API server read.
-type pki struct {
-	ca                          string
-	etcd, apiServer, etcdClient keyFiles
-	serviceAccount              keyFiles
-	controllerManager           keyFiles
-}
+// pki returns the path of a file with a certificate or a key of etcd, the API server or the controller manager.
+func (c *Cluster) pki(name string) string { return filepath.Join(c.options.Dir, "pki", name) }
 
-func (c *Cluster) writePKI() (pki, error) {
-	dir := filepath.Join(c.options.Dir, "pki")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return pki{}, err
-	}
-	files := pki{ca: filepath.Join(dir, "ca.crt")}
-	if err := os.WriteFile(files.ca, c.authority.pem(), 0o600); err != nil {
-		return pki{}, err
-	}
-	for _, entry := range []struct {
-		name  string
-		issue func(name string) (identity, error)
-		files *keyFiles
-	}{
-		{"etcd", c.authority.server, &files.etcd},
-		{"kube-apiserver", c.authority.server, &files.apiServer},
-		{"kube-apiserver-etcd-client", func(name string) (identity, error) { return c.authority.client(name) }, &files.etcdClient},
-		{"kube-controller-manager", c.authority.server, &files.controllerManager},
-		{"service-account", c.authority.server, &files.serviceAccount},
+func (c *Cluster) writePKI() error {
+	for name, issue := range map[string]func(name string) (identity, error){
+		"etcd":                       c.authority.server,
+		"kube-apiserver":             c.authority.server,
+		"kube-apiserver-etcd-client": func(name string) (identity, error) { return c.authority.client(name) },
+		"kube-controller-manager":    c.authority.server,
+		"service-account":            c.authority.server,
 	} {
-		id, err := entry.issue(entry.name)
+		id, err := issue(name)
 		if err != nil {
-			return pki{}, err
+			return err
 		}
-		if *entry.files, err = id.write(dir, entry.name); err != nil {
-			return pki{}, err
+		if err := id.write(c.pki(""), name); err != nil {
+			return err
 		}
 	}
-	return files, nil
+	return os.WriteFile(c.pki("ca.crt"), c.authority.pem(), 0o600)
 }
 
 func (c *Cluster) program(name string) string { return filepath.Join(c.options.Programs, name) }
 
-func (c *Cluster) etcd(clientPort, peerPort int) (supervisor.Process, error) {
-	files := c.files
-	ready, err := c.probe(secureURL(clientPort)+"/readyz", files.etcdClient)
-	if err != nil {
-		return supervisor.Process{}, err
-	}
+func (c *Cluster) etcd(clientPort, peerPort int) supervisor.Process {
 	return supervisor.Process{
 		Name: etcdProcess,
 		Path: c.program("etcd"),
@@ -174,33 +144,28 @@ func (c *Cluster) etcd(clientPort, peerPort int) (supervisor.Process, error) {
 			"--listen-client-urls=" + secureURL(clientPort), "--advertise-client-urls=" + secureURL(clientPort),
 			"--listen-peer-urls=" + secureURL(peerPort), "--initial-advertise-peer-urls=" + secureURL(peerPort),
 			"--initial-cluster=management=" + secureURL(peerPort),
-			"--client-cert-auth", "--trusted-ca-file=" + files.ca, "--cert-file=" + files.etcd.cert, "--key-file=" + files.etcd.key,
-			"--peer-client-cert-auth", "--peer-trusted-ca-file=" + files.ca,
-			"--peer-cert-file=" + files.etcd.cert, "--peer-key-file=" + files.etcd.key,
+			"--client-cert-auth", "--trusted-ca-file=" + c.pki("ca.crt"), "--cert-file=" + c.pki("etcd.crt"), "--key-file=" + c.pki("etcd.key"),
+			"--peer-client-cert-auth", "--peer-trusted-ca-file=" + c.pki("ca.crt"),
+			"--peer-cert-file=" + c.pki("etcd.crt"), "--peer-key-file=" + c.pki("etcd.key"),
 			"--unsafe-no-fsync", "--log-level=warn",
 		},
-		Ready: ready,
-	}, nil
+		Ready: probe(c.http, secureURL(clientPort)+"/readyz"),
+	}
 }
 
-func (c *Cluster) apiServer(etcdPort, port int) (supervisor.Process, error) {
-	files := c.files
-	ready, err := c.adminProbe("/readyz")
-	if err != nil {
-		return supervisor.Process{}, err
-	}
+func (c *Cluster) apiServer(etcdPort, port int) supervisor.Process {
 	return supervisor.Process{
 		Name: apiServerProcess,
 		Path: c.program("kube-apiserver"),
 		Args: []string{
-			"--etcd-servers=" + secureURL(etcdPort), "--etcd-cafile=" + files.ca,
-			"--etcd-certfile=" + files.etcdClient.cert, "--etcd-keyfile=" + files.etcdClient.key,
+			"--etcd-servers=" + secureURL(etcdPort), "--etcd-cafile=" + c.pki("ca.crt"),
+			"--etcd-certfile=" + c.pki("kube-apiserver-etcd-client.crt"), "--etcd-keyfile=" + c.pki("kube-apiserver-etcd-client.key"),
 			"--bind-address=" + loopback, "--advertise-address=" + loopback, "--secure-port=" + strconv.Itoa(port),
-			"--tls-cert-file=" + files.apiServer.cert, "--tls-private-key-file=" + files.apiServer.key,
-			"--client-ca-file=" + files.ca, "--authorization-mode=RBAC", "--anonymous-auth=false",
+			"--tls-cert-file=" + c.pki("kube-apiserver.crt"), "--tls-private-key-file=" + c.pki("kube-apiserver.key"),
+			"--client-ca-file=" + c.pki("ca.crt"), "--authorization-mode=RBAC", "--anonymous-auth=false",
 			"--service-account-issuer=https://kubernetes.default.svc",
-			"--service-account-key-file=" + files.serviceAccount.cert,
-			"--service-account-signing-key-file=" + files.serviceAccount.key,
+			"--service-account-key-file=" + c.pki("service-account.crt"),
+			"--service-account-signing-key-file=" + c.pki("service-account.key"),
 			"--service-cluster-ip-range=10.96.0.0/16",
 			// No proxy for Services runs here, so the API server calls a webhook's Service at its
 			// endpoints.
@@ -212,14 +177,15 @@ func (c *Cluster) apiServer(etcdPort, port int) (supervisor.Process, error) {
 		// With Go's default, it would spend a third of its time at startup on garbage collection. The
 		// limit keeps the garbage from growing with the clusters: after 20, it had 3.5 GiB.
 		Env:   []string{"GOGC=400", "GOMEMLIMIT=1GiB"},
-		Ready: ready,
-	}, nil
+		Ready: probe(c.http, c.url+"/readyz"),
+	}
 }
 
 // controllerManager runs the controllers that Cluster API relies on: they delete owned objects and
 // namespaces, and build the role of Cluster API's core from the roles of its providers.
 func (c *Cluster) controllerManager(kubeconfig string, port int) (supervisor.Process, error) {
-	ready, err := c.probe(secureURL(port)+"/healthz", keyFiles{})
+	// It may refuse the certificates of clients until it knows their authority.
+	anonymous, err := rest.HTTPClientFor(rest.AnonymousClientConfig(c.admin))
 	if err != nil {
 		return supervisor.Process{}, err
 	}
@@ -229,11 +195,11 @@ func (c *Cluster) controllerManager(kubeconfig string, port int) (supervisor.Pro
 		Args: []string{
 			"--kubeconfig=" + kubeconfig, "--authentication-kubeconfig=" + kubeconfig, "--authorization-kubeconfig=" + kubeconfig,
 			"--bind-address=" + loopback, "--secure-port=" + strconv.Itoa(port),
-			"--tls-cert-file=" + c.files.controllerManager.cert, "--tls-private-key-file=" + c.files.controllerManager.key,
+			"--tls-cert-file=" + c.pki("kube-controller-manager.crt"), "--tls-private-key-file=" + c.pki("kube-controller-manager.key"),
 			"--controllers=garbage-collector-controller,namespace-controller,clusterrole-aggregation-controller",
 			"--use-service-account-credentials", "--leader-elect=false", "--profiling=false",
 		},
-		Ready: ready,
+		Ready: probe(anonymous, secureURL(port)+"/healthz"),
 	}, nil
 }
 
@@ -246,7 +212,7 @@ func (c *Cluster) StartControllerManager(ctx context.Context) error {
 		return err
 	}
 	kubeconfig := filepath.Join(c.options.Dir, "kube-controller-manager.kubeconfig")
-	if err := c.WriteKubeconfig(kubeconfig, "system:kube-controller-manager"); err != nil {
+	if _, err := c.writeKubeconfig(kubeconfig, "system:kube-controller-manager"); err != nil {
 		return err
 	}
 	process, err := c.controllerManager(kubeconfig, ports[0])

@@ -141,9 +141,8 @@ func TestCertificates(t *testing.T) {
 	id, err := ca.client("someone", "system:masters")
 	g.Expect(err).NotTo(HaveOccurred())
 	dir := t.TempDir()
-	files, err := id.write(dir, "someone")
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(files.key).To(WithTransform(mode, Equal("-rw-------")))
+	g.Expect(id.write(dir, "someone")).To(Succeed())
+	g.Expect(filepath.Join(dir, "someone.key")).To(WithTransform(mode, Equal("-rw-------")))
 	issued, err := certutil.ParseCertsPEM(id.cert)
 	g.Expect(err).NotTo(HaveOccurred())
 	for _, cert := range append(issued, ca.cert) {

@@ -72,7 +72,7 @@ func (c *Cluster) Install(ctx context.Context, provider Provider) (*InstalledPro
 		if err != nil {
 			return nil, err
 		}
-		if _, err := server.write(dir, "tls"); err != nil {
+		if err := server.write(dir, "tls"); err != nil {
 			return nil, err
 		}
 		args = append(args, "--webhook-port="+strconv.Itoa(webhook), "--webhook-cert-dir="+dir)
@@ -81,7 +81,7 @@ func (c *Cluster) Install(ctx context.Context, provider Provider) (*InstalledPro
 	if err != nil {
 		return nil, fmt.Errorf("install %s: %w", provider.Name, err)
 	}
-	if err := c.WriteKubeconfig(kubeconfig, user); err != nil {
+	if _, err := c.writeKubeconfig(kubeconfig, user); err != nil {
 		return nil, err
 	}
 	if err := c.install(ctx, objects); err != nil {
@@ -89,7 +89,7 @@ func (c *Cluster) Install(ctx context.Context, provider Provider) (*InstalledPro
 	}
 	return &InstalledProvider{cluster: c, provider: provider, url: secureURL(webhook), process: supervisor.Process{
 		Name: provider.Name, Path: provider.Program, Args: args,
-		Ready: plainProbe("http://" + hostPort(health) + "/readyz"), StopTimeout: providerStopTimeout,
+		Ready: probe(c.http, "http://"+hostPort(health)+"/readyz"), StopTimeout: providerStopTimeout,
 	}}, nil
 }
 
