@@ -22,21 +22,30 @@ const (
 var errSlow = errors.New("it takes too long")
 
 // fooRun measures one cluster of Foo from applying its objects until it is available.
-func fooRun(ctx context.Context, env *environment, turn int, results *results) (err error) {
-	run := newMeasurement(benchmarkFoo)
-	defer func(whole context.Context) { err = errors.Join(err, env.removeAll(whole)) }(ctx)
-	ctx, cancel := context.WithTimeoutCause(ctx, env.timeout, errSlow)
-	defer cancel()
-	clusters, err := env.bringUp(ctx, fmt.Sprintf("foo-%d", turn), 1, fooCluster)
-	if err != nil {
-		return err
+func fooRun(ctx context.Context, env *environment, turn int, results *results) error {
+	run, err := env.alone(ctx, benchmarkFoo, fmt.Sprintf("foo-%d", turn), fooCluster, phases)
+	if run != nil {
+		results.add(run)
 	}
-	if err := env.follow(ctx, clusters, phases...); err != nil {
-		return err
+	return err
+}
+
+// alone measures one cluster from applying its objects until it has reached the phases. The run is nil if it
+// does not reach them.
+func (e *environment) alone(ctx context.Context, benchmark, name string, objectsOf objectsOf, wanted []phase) (run *measurement, err error) {
+	run = newMeasurement(benchmark)
+	defer func(whole context.Context) { err = errors.Join(err, e.removeAll(whole)) }(ctx)
+	ctx, cancel := context.WithTimeoutCause(ctx, e.timeout, errSlow)
+	defer cancel()
+	clusters, err := e.bringUp(ctx, name, 1, objectsOf)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.follow(ctx, clusters, wanted...); err != nil {
+		return nil, err
 	}
 	clusters[0].reached.addTo(run)
-	results.add(run)
-	return nil
+	return run, nil
 }
 
 // objectsOf returns the objects of a cluster.

@@ -32,12 +32,14 @@ var inMemoryPhases = []phase{phaseInfrastructure, phaseInitialized, phaseFirstNo
 // within 5 s, and retries only after 30 s. A cluster that does not come up says nothing about
 // speed, so it is measured again, and the results report that.
 func inMemoryRun(ctx context.Context, env *environment, turn int, results *results) error {
-	name := fmt.Sprintf("in-memory-%d", turn)
-	run, err := inMemoryAttempt(ctx, env, name)
+	attempt := func(suffix string) (*measurement, error) {
+		return env.alone(ctx, benchmarkInMemory, fmt.Sprintf("in-memory-%d%s", turn, suffix), inMemoryCluster, inMemoryPhases)
+	}
+	run, err := attempt("")
 	repeated := errors.Is(err, errSlow)
 	if repeated {
 		progress("run %d is repeated: %v; the end of the provider's log:\n%s", turn, err, env.inMemory.last())
-		run, err = inMemoryAttempt(ctx, env, name+"-again")
+		run, err = attempt("-again")
 	}
 	if err != nil {
 		return err
@@ -47,22 +49,6 @@ func inMemoryRun(ctx context.Context, env *environment, turn int, results *resul
 	}
 	results.add(run)
 	return nil
-}
-
-func inMemoryAttempt(ctx context.Context, env *environment, name string) (run *measurement, err error) {
-	run = newMeasurement(benchmarkInMemory)
-	defer func(whole context.Context) { err = errors.Join(err, env.removeAll(whole)) }(ctx)
-	ctx, cancel := context.WithTimeoutCause(ctx, env.timeout, errSlow)
-	defer cancel()
-	clusters, err := env.bringUp(ctx, name, 1, inMemoryCluster)
-	if err != nil {
-		return nil, err
-	}
-	if err := env.follow(ctx, clusters, inMemoryPhases...); err != nil {
-		return nil, err
-	}
-	clusters[0].reached.addTo(run)
-	return run, nil
 }
 
 // manyInMemoryRun measures the time until several clusters of the in-memory provider are up.

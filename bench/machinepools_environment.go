@@ -197,8 +197,7 @@ func (e *poolEnvironment) createPool(ctx context.Context) (*clusterv1.MachinePoo
 	if err := e.Client.Create(ctx, cluster); err != nil {
 		return nil, err
 	}
-	cluster.Status.Initialization.InfrastructureProvisioned = ptr.To(true)
-	if err := e.Client.Status().Update(ctx, cluster); err != nil {
+	if err := (&infratest.Suite{Client: e.Client}).SetInfrastructureProvisioned(ctx, cluster); err != nil {
 		return nil, err
 	}
 	machinePool := infratest.NewMachinePool(cluster, "workers", 0)

@@ -26,22 +26,19 @@ import (
 )
 
 // standIn does what Cluster API and the Nodes do for the Machines of pools, one machine at a time.
-type standIn struct {
-	client client.Client
-	cloud  *fake.Cloud
-}
+type standIn struct{ *infratest.Suite }
 
 // addStandIn adds the stand-in to a manager.
 func addStandIn(mgr ctrl.Manager, cloud *fake.Cloud) error {
 	return ctrl.NewControllerManagedBy(mgr).Named("stand-in").For(&infrav1.FooMachine{}).
 		Watches(&clusterv1.Machine{}, &handler.EnqueueRequestForObject{}).
 		WithOptions(controller.Options{MaxConcurrentReconciles: machineWorkers}).
-		Complete(&standIn{client: mgr.GetClient(), cloud: cloud})
+		Complete(standIn{&infratest.Suite{Client: mgr.GetClient(), Cloud: cloud}})
 }
 
 // Reconcile creates the Machine of a FooMachine, lets its Node join, and removes both when the
 // Machine is deleted.
-func (s *standIn) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+func (s standIn) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	fooMachine, machine := &infrav1.FooMachine{}, &clusterv1.Machine{}
 	hasFooMachine, fooErr := s.found(ctx, req.NamespacedName, fooMachine)
 	hasMachine, machineErr := s.found(ctx, req.NamespacedName, machine)
@@ -63,49 +60,31 @@ func (s *standIn) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result,
 }
 
 // found reads an object and reports whether it exists.
-func (s *standIn) found(ctx context.Context, key client.ObjectKey, object client.Object) (bool, error) {
-	err := s.client.Get(ctx, key, object)
+func (s standIn) found(ctx context.Context, key client.ObjectKey, object client.Object) (bool, error) {
+	err := s.Client.Get(ctx, key, object)
 	return err == nil, client.IgnoreNotFound(err)
 }
 
-func (s *standIn) create(ctx context.Context, fooMachine *infrav1.FooMachine) error {
+func (s standIn) create(ctx context.Context, fooMachine *infrav1.FooMachine) error {
 	cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: fooMachine.Namespace, Name: fooMachine.Labels[clusterv1.ClusterNameLabel]}}
-	machinePool := &clusterv1.MachinePool{}
-	key := client.ObjectKey{Namespace: fooMachine.Namespace, Name: fooMachine.Labels[clusterv1.MachinePoolNameLabel]}
-	if err := s.client.Get(ctx, key, machinePool); err != nil {
-		return err
-	}
-	machine := infratest.NewMachine(cluster, fooMachine.Name)
-	machine.Labels, machine.Finalizers = fooMachine.Labels, []string{clusterv1.MachineFinalizer}
-	machine.Spec.Bootstrap = clusterv1.Bootstrap{DataSecretName: ptr.To("")}
-	machine.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(machinePool, clusterv1.GroupVersion.WithKind("MachinePool"))}
-	if err := s.client.Create(ctx, machine); err != nil {
-		return client.IgnoreAlreadyExists(err)
-	}
-	before := fooMachine.DeepCopy()
-	if err := controllerutil.SetControllerReference(machine, fooMachine, s.client.Scheme()); err != nil {
-		return err
-	}
-	return client.IgnoreNotFound(s.client.Patch(ctx, fooMachine, client.MergeFrom(before)))
+	_, err := s.CreateMachineFor(ctx, cluster, fooMachine)
+	return client.IgnoreAlreadyExists(err)
 }
 
-func (s *standIn) join(ctx context.Context, machine *clusterv1.Machine) error {
-	s.cloud.SetBootstrap(machine.Namespace+"."+machine.Name, cloud.Bootstrap{State: cloud.BootstrapSucceeded})
-	before := machine.DeepCopy()
-	machine.Status.NodeRef = clusterv1.MachineNodeReference{Name: machine.Name}
-	conditions.Set(machine, metav1.Condition{Type: clusterv1.MachineAvailableCondition, Status: metav1.ConditionTrue, Reason: "Joined"})
-	return client.IgnoreNotFound(s.client.Status().Patch(ctx, machine, client.MergeFrom(before)))
+func (s standIn) join(ctx context.Context, machine *clusterv1.Machine) error {
+	s.Cloud.SetBootstrap(machine.Namespace+"."+machine.Name, cloud.Bootstrap{State: cloud.BootstrapSucceeded})
+	return client.IgnoreNotFound(s.SetMachineAvailable(ctx, machine, metav1.ConditionTrue))
 }
 
 // end deletes the FooMachine, as if the Node had been drained, and then releases the Machine.
-func (s *standIn) end(ctx context.Context, machine *clusterv1.Machine, fooMachine *infrav1.FooMachine) error {
+func (s standIn) end(ctx context.Context, machine *clusterv1.Machine, fooMachine *infrav1.FooMachine) error {
 	if fooMachine.Name != "" {
 		if !fooMachine.DeletionTimestamp.IsZero() {
 			return nil
 		}
-		return client.IgnoreNotFound(s.client.Delete(ctx, fooMachine))
+		return client.IgnoreNotFound(s.Client.Delete(ctx, fooMachine))
 	}
-	helper, err := patch.NewHelper(machine, s.client)
+	helper, err := patch.NewHelper(machine, s.Client)
 	if err != nil {
 		return err
 	}
