@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"strconv"
-	"strings"
 	"time"
 
 	"gocloud.dev/blob"
@@ -42,10 +41,7 @@ func Open(ctx context.Context, text string) (*Store, error) {
 		return nil, &Error{Stage: Storing, Err: err}
 	}
 	parameters := parsed.Query()
-	prefix := strings.TrimSuffix(parameters.Get("prefix"), "/")
 	if parsed.Scheme == snapshotjob.FolderScheme {
-		// Files below a prefix with a slash in front could be written, but not listed.
-		prefix = strings.TrimPrefix(prefix, "/")
 		// Each file is written beside its final place, where a rename is atomic, and has no attribute file.
 		parameters.Set("create_dir", "true")
 		parameters.Set("no_tmp_dir", "true")
@@ -53,7 +49,7 @@ func Open(ctx context.Context, text string) (*Store, error) {
 		parameters.Set("dir_file_mode", strconv.FormatUint(uint64(folderMode), 10))
 	}
 	parameters.Del("prefix")
-	if prefix != "" {
+	if prefix := snapshotjob.Prefix(parsed); prefix != "" {
 		parameters.Set("prefix", prefix+"/")
 	}
 	parsed.RawQuery = parameters.Encode()

@@ -57,7 +57,7 @@ func TestFolderIsForItsOwner(t *testing.T) {
 }
 
 func TestSnapshotsAreWhereTheLocationSays(t *testing.T) {
-	for _, query := range []string{"", "?prefix=", "?prefix=/", "?prefix=below", "?prefix=below/", "?prefix=/below", "?prefix=a/b"} {
+	for _, query := range []string{"", "?prefix=", "?prefix=/", "?prefix=below", "?prefix=below/", "?prefix=/below", "?prefix=a/b", "?prefix=//below", "?prefix=./below", "?prefix=a//b", "?prefix=../x"} {
 		t.Run(query, func(t *testing.T) {
 			g := NewWithT(t)
 			bucket := "file://" + t.TempDir() + query

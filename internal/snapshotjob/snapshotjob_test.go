@@ -47,6 +47,7 @@ func TestLocationHoldsNoCredentials(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(Location("s3://bucket/path?region=r&secret=hunter2#hunter2")).To(Equal("s3://bucket/path"))
 	g.Expect(Location("s3://bucket?prefix=prod/&secret=hunter2")).To(Equal("s3://bucket/prod"))
+	g.Expect(Location("s3://bucket?prefix=prod//")).To(Equal("s3://bucket/prod"))
 	g.Expect(Location("file:///var/snapshots?prefix=a/b")).To(Equal("file:///var/snapshots/a/b"))
 	g.Expect(Location("s3://key:hunter2@bucket")).To(BeEmpty())
 }

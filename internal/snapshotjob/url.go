@@ -81,8 +81,18 @@ func Location(text string) string {
 		return ""
 	}
 	where := &url.URL{Scheme: parsed.Scheme, Host: parsed.Host, Path: parsed.Path}
-	if folder := strings.TrimSuffix(parsed.Query().Get("prefix"), "/"); folder != "" {
-		where.Path = strings.TrimSuffix(where.Path, "/") + "/" + folder
+	if prefix := Prefix(parsed); prefix != "" {
+		where.Path = strings.TrimSuffix(where.Path, "/") + "/" + prefix
 	}
 	return where.String()
+}
+
+// Prefix returns the folder in a bucket that the prefix parameter names, without a slash at its end; empty if it
+// names none. In a folder of a machine, only a clean path can be listed.
+func Prefix(parsed *url.URL) string {
+	prefix := parsed.Query().Get("prefix")
+	if parsed.Scheme == FolderScheme {
+		return strings.TrimPrefix(path.Clean("/"+prefix), "/")
+	}
+	return strings.TrimRight(prefix, "/")
 }
