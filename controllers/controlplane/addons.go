@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -84,10 +83,12 @@ func (s *scope) showAddons(ctx context.Context, failure error) error {
 // addons returns kube-proxy and CoreDNS as the spec wants them. The annotations that exclude one of
 // them are KubeadmControlPlane's. Others are left out, because a change of them changes no add-on.
 func (s *scope) addons() workload.Addons {
-	excluding := maps.Clone(s.controlPlane.Annotations)
-	maps.DeleteFunc(excluding, func(name, _ string) bool {
-		return name != kubeadmcontrolplanev1.SkipKubeProxyAnnotation && name != kubeadmcontrolplanev1.SkipCoreDNSAnnotation
-	})
+	excluding := map[string]string{}
+	for _, name := range []string{kubeadmcontrolplanev1.SkipKubeProxyAnnotation, kubeadmcontrolplanev1.SkipCoreDNSAnnotation} {
+		if _, ok := s.controlPlane.Annotations[name]; ok {
+			excluding[name] = "" // its value means nothing
+		}
+	}
 	return workload.Addons{
 		Cluster:     s.key(),
 		Version:     s.controlPlane.Spec.Version,
