@@ -30,8 +30,8 @@ func fooRun(ctx context.Context, env *environment, turn int, results *results) e
 	return err
 }
 
-// alone measures one cluster from applying its objects until it has reached the phases. The run is nil if it
-// does not reach them.
+// alone measures one cluster from applying its objects until it has reached the phases. Without them, the run
+// is nil.
 func (e *environment) alone(ctx context.Context, benchmark, name string, objectsOf objectsOf, wanted []phase) (run *measurement, err error) {
 	run = newMeasurement(benchmark)
 	defer func(whole context.Context) { err = errors.Join(err, e.removeAll(whole)) }(ctx)

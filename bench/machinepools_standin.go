@@ -68,7 +68,7 @@ func (s standIn) found(ctx context.Context, key client.ObjectKey, object client.
 func (s standIn) create(ctx context.Context, fooMachine *infrav1.FooMachine) error {
 	cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: fooMachine.Namespace, Name: fooMachine.Labels[clusterv1.ClusterNameLabel]}}
 	_, err := s.CreateMachineFor(ctx, cluster, fooMachine)
-	return client.IgnoreAlreadyExists(err)
+	return client.IgnoreNotFound(client.IgnoreAlreadyExists(err)) // the FooMachine may be gone meanwhile
 }
 
 func (s standIn) join(ctx context.Context, machine *clusterv1.Machine) error {
