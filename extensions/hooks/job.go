@@ -178,8 +178,8 @@ func join(separator string, texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), separator)
 }
 
-// look runs a task unless it has ended before a deletion, or waits for others. It also returns when the end of
-// the task was recorded.
+// look runs a task, unless it waits for others or, for BeforeClusterDelete, its end is recorded. It also returns
+// when the end was recorded.
 func (t Tasks) look(ctx context.Context, task Task, job Job, ended []extensionv1.HookJobTask, others others) (outcome Outcome, since metav1.Time, err error) {
 	outcome, since, known := endedAs(ended, task.Setting)
 	if known && job.Hook == BeforeClusterDelete {

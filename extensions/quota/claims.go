@@ -18,8 +18,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
-// claims returns what those Clusters among others ask for that were let through and may create
-// instances in an account.
+// claims returns what the other Clusters ask for that were let through, as far as they may create
+// instances in the account.
 func (t *task) claims(ctx context.Context, classes *classes, others map[types.UID]*clusterv1.Cluster, account string) (map[types.NamespacedName]demand, error) {
 	done, err := t.letGo(ctx)
 	if err != nil {

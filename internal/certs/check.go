@@ -87,8 +87,8 @@ func (a Authority) Trusts(encoded []byte) bool {
 	})
 }
 
-// UnusableError reports that a Secret of a cluster is missing or cannot be used, and what to do. It
-// holds no key and no credentials.
+// UnusableError reports that a Secret of a cluster is missing or cannot be used. Its message holds no key and no
+// credentials.
 type UnusableError struct{ Message string }
 
 func (e *UnusableError) Error() string { return e.Message }

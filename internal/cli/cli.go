@@ -117,9 +117,9 @@ func explainArguments(command *cobra.Command) {
 }
 
 // Execute runs a program until its command ends. An error after the user interrupted it or closed the
-// terminal gets the code ExitInterrupted, unless it has ExitFailed: then something failed after a command
-// that runs until a signal. The log messages of libraries would garble what the program shows, and their
-// errors are returned anyway, so it discards them.
+// terminal gets the code ExitInterrupted, unless it has ExitFailed: then a command that
+// runs until a signal has ended as it should, and something failed afterwards. The log messages of libraries
+// would garble what the program shows, and their errors are returned anyway, so it discards them.
 func Execute(root *cobra.Command) error {
 	log.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())

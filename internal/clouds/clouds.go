@@ -31,7 +31,7 @@ func OfFlags(opts *manager.Options) (cloudidentity.Connection, error) {
 }
 
 // Connect returns the cloud of an account. It does not connect yet. Its error describes what is wrong
-// with the account.
+// with the account. If there is one, the cloud must not be used, not even compared with nil.
 func Connect(of cloudidentity.Account) (cloudidentity.Connection, error) {
 	switch of.Cloud {
 	case infrav1.CloudKubernetes:

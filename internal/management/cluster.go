@@ -46,7 +46,7 @@ type Cluster struct {
 	authority *authority
 	url       string
 	admin     *rest.Config
-	// http presents the administrator's certificate, which etcd accepts, too.
+	// http presents the administrator's certificate, which etcd accepts too.
 	http *http.Client
 	// aggregated lists the installed ClusterRoles whose rules a controller collects from others.
 	aggregated sets.Set[string]

@@ -21,8 +21,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
 
-// Config holds the user's choices. State folders keep what has a name in JSON, for the releases that resume
-// them.
+// Config holds the user's choices. A state folder keeps the fields that have a name in JSON. Any release may
+// resume it, so the names stay.
 type Config struct {
 	// KubernetesVersion of the management cluster and of the workload cluster, for example "v1.36.3".
 	KubernetesVersion string `json:"kubernetesVersion,omitempty"`

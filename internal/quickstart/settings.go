@@ -12,7 +12,7 @@ import (
 	"slices"
 )
 
-// identity are the flags for the settings that must not change.
+// identity returns the flags for the settings that must not change.
 func (c Config) identity() string {
 	flags := fmt.Sprintf("--network=%s --bridge=%s --cluster-name=%s --namespace=%s", c.Network, c.Bridge, c.ClusterName, c.Namespace)
 	if c.Management {
