@@ -487,7 +487,7 @@ $(BIN)/e2e.test: FORCE
 
 # The stories install the last stored release, and upgrade it to the sources as the version after.
 LAST_RELEASE := v0.1.0
-NEXT_RELEASE := v0.1.1
+NEXT_RELEASE := v0.2.0
 
 .PHONY: next-release
 next-release: ## Write a clusterctl repository of the sources, as the version after the last stored release, under bin/release

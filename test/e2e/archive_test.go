@@ -76,7 +76,7 @@ var _ = Describe("The archive of a release", Ordered, Label("archive", "slow", n
 		const perNode = "{range .items[*]}{.metadata.uid} {end}"
 		nodes := strings.Fields(demo(ctx, "get", "nodes", "--output=jsonpath="+perNode))
 		before := systemOf(prefix)
-		Expect(output(installer(ctx, "--prefix", prefix, nextArchive(ctx)))).To(ContainSubstring("Installed Foo v0.1.1"))
+		Expect(output(installer(ctx, "--prefix", prefix, nextArchive(ctx)))).To(ContainSubstring("Installed Foo "+nextRelease))
 		Expect(systemOf(prefix)).NotTo(Equal(before))
 		Expect(filepath.Join(prefix, "lib/foo", before)).To(BeADirectory(), "running instances use it")
 		foo(ctx, "stop")
@@ -123,14 +123,14 @@ func nextArchive(ctx context.Context) string {
 	archives, err := filepath.Glob(filepath.Join(bin, "archive/packages/foo-*.tar.gz"))
 	Expect(err).NotTo(HaveOccurred())
 	Expect(archives).To(HaveLen(1))
-	next := filepath.Join(suiteDir, "foo-v0.1.1.tar.gz")
+	next := filepath.Join(suiteDir, "foo-"+nextRelease+".tar.gz")
 	repack := exec.CommandContext(ctx, "bash", "-euc", `
 		mkdir next && tar -xzf "$1" -C next --numeric-owner && cd next/*
-		echo v0.1.1 >VERSION
+		echo "$3" >VERSION
 		system=$(readlink system)
 		mv "$system" "$system-next" && ln -sfn "$system-next" system
 		for program in kubernetes/*/* foo*; do [ ! -x "$program" ] || echo >>"$program"; done
-		cd .. && tar -cf - --numeric-owner * | gzip -1 >"$2" && rm -r "$PWD"`, "bash", archives[0], next)
+		cd .. && tar -cf - --numeric-owner * | gzip -1 >"$2" && rm -r "$PWD"`, "bash", archives[0], next, nextRelease)
 	repack.Dir = suiteDir
 	output(repack)
 	return next

@@ -38,7 +38,7 @@ const (
 	// lastRelease is kept in testdata/releases as it was published.
 	lastRelease = "v0.1.0"
 	// nextRelease is the version of the sources.
-	nextRelease = "v0.1.1"
+	nextRelease = "v0.2.0"
 )
 
 // providersOf returns the arguments that name a release and what it requires.

@@ -211,7 +211,7 @@ var _ = Describe("The registration of the runtime extension", Label("extension",
 // plans come from the extension.
 func (m *management) newExtensionCluster(ctx context.Context, key client.ObjectKey, want flavor) *cluster {
 	GinkgoHelper()
-	class := command(ctx, "tools/clusterctl", "generate", "yaml", "--from="+filepath.Join(bin, "release/infrastructure-foo/v0.1.1/clusterclass-foo-extension.yaml"))
+	class := command(ctx, "tools/clusterctl", "generate", "yaml", "--from="+filepath.Join(bin, "release/infrastructure-foo", nextRelease, "clusterclass-foo-extension.yaml"))
 	class.Env = append(class.Env, "NAMESPACE="+key.Namespace)
 	objects := decodeObjects(bytes.NewBufferString(output(class)))
 	for _, object := range m.generate(ctx, key, want) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Writes the flavors of Cluster API's specs, and the same with a KubeadmControlPlane, next to a release
 # of Foo:
-#   test/upstream/flavors.sh bin/upstream v0.1.1 bin/kubernetes/v1.36.3/kubectl
+#   test/upstream/flavors.sh bin/upstream v0.2.0 bin/kubernetes/v1.36.3/kubectl
 set -euo pipefail
 
 output=$(realpath "$1")

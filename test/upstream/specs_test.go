@@ -198,7 +198,7 @@ var _ = Describe("clusterctl upgrade", slow, func() {
 			InitWithBinary: programs.URL + "/clusterctl", InitWithKubernetesVersion: config.MustGetVariable(e2e.KubernetesVersion),
 			InitWithControlPlaneProviders: []string{"foo:v0.1.0"}, InitWithInfrastructureProviders: []string{"foo:v0.1.0"},
 			Upgrades: []e2e.ClusterctlUpgradeSpecInputUpgrade{{
-				ControlPlaneProviders: []string{"foo:v0.1.1"}, InfrastructureProviders: []string{"foo:v0.1.1"},
+				ControlPlaneProviders: []string{"foo:v0.2.0"}, InfrastructureProviders: []string{"foo:v0.2.0"},
 			}},
 		}
 	})

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks Foo with real clusters, in a management cluster of Pods that ends with it:
-#   test/integration/conformance/live.sh bin v1.35.4 v1.36.3 v0.1.0 v0.1.1 --output=live.yaml...
+#   test/integration/conformance/live.sh bin v1.35.4 v1.36.3 v0.1.0 v0.2.0 --output=live.yaml...
 # A cluster begins with the first version of Kubernetes, and is upgraded to the second one. clusterctl installs the first
 # release of Foo, and upgrades it to the second one. The rest are flags of capi-conformance.
 set -euo pipefail
