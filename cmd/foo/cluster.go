@@ -24,6 +24,7 @@ import (
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/cli"
 	"github.com/capfoo/cluster-api-provider-foo/internal/quickstart"
+	"github.com/capfoo/cluster-api-provider-foo/templates/flavors"
 )
 
 // newConfig returns the configuration of commands about clusters.
@@ -74,7 +75,11 @@ func newCreateClusterCommand() *cobra.Command {
 if the namespace is not default.
 
 The first cluster also starts a management cluster with Cluster API, the Foo cloud and the Foo providers in the
-background. Further clusters share it. They all keep running when this command has ended.`,
+background. Further clusters share it. They all keep running when this command has ended.
+
+A power failure can destroy the data of a cluster with the flavor fast, whose etcd does not sync to disk. Use
+--flavor=default for data that you want to keep. Variables of the template, such as FOO_WORKER_INSTANCE_TYPE, come
+from the environment.`,
 		Example: `  foo create cluster demo
   foo create cluster demo --control-plane-machine-count=3 --worker-machine-count=3`,
 	}, &config, func(ctx context.Context, out io.Writer) error {
@@ -100,6 +105,7 @@ background. Further clusters share it. They all keep running when this command h
 	})
 	addKubeconfigFlag(command, &config)
 	addClusterFlags(command, &config)
+	command.Flags().StringVar(&config.Flavor, "flavor", flavors.Fast, "cluster template: fast, or default")
 	addSharedCloudFlags(command, &config)
 	return command
 }

@@ -139,6 +139,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		{"create cluster demo --kubeconfig=" + kept + "/management.kubeconfig", cli.ExitInvalid, "foo's own file " + kept},
 		{"kubeconfig demo --kubeconfig=" + empty + "/demo.kubeconfig", cli.ExitInvalid, "foo's own file " + empty},
 		{"create cluster demo --control-plane-machine-count=2", cli.ExitInvalid, "--control-plane-machine-count 2: must be an odd number"},
+		{"create cluster demo --flavor=slow", cli.ExitInvalid, `--flavor "slow": must be fast or default`},
 		{"create cluster demo --worker-machine-count=many", cli.ExitInvalid, "see: foo create cluster --help"},
 		{"quickstart --management --management-only", cli.ExitInvalid, "--management: cannot be combined with --management-only"},
 		{"stop now", cli.ExitInvalid, "wrong number of arguments, want: foo stop [flags]; see: foo stop --help"},

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/capfoo/cluster-api-provider-foo/node/contract"
+	"github.com/capfoo/cluster-api-provider-foo/templates/flavors"
 )
 
 // Config holds the user's choices. A state folder keeps the fields that have a name in JSON. Any release may
@@ -30,6 +31,9 @@ type Config struct {
 	ClusterName string `json:"clusterName"`
 	// Namespace of the workload cluster's objects in the management cluster.
 	Namespace string `json:"namespace"`
+	// Flavor of the workload cluster: default, or fast if empty. Both have the same objects, which a deletion
+	// relies on.
+	Flavor string `json:"-"`
 	// ControlPlaneMachineCount is odd, so that etcd has a majority.
 	ControlPlaneMachineCount int `json:"controlPlaneMachineCount,omitempty"`
 	// WorkerMachineCount may be zero.
@@ -196,6 +200,9 @@ func (c Config) validateCluster(wrong *problems) {
 	}
 	if c.ControlPlaneMachineCount < 1 || c.ControlPlaneMachineCount%2 == 0 {
 		wrong.add("--control-plane-machine-count %d: must be an odd number, 1 or more, so that etcd has a majority", c.ControlPlaneMachineCount)
+	}
+	if !slices.Contains([]string{"", flavors.Fast, defaultFlavor}, c.Flavor) {
+		wrong.add("--flavor %q: must be %s or %s", c.Flavor, flavors.Fast, defaultFlavor)
 	}
 	if c.WorkerMachineCount < 0 {
 		wrong.add("--worker-machine-count %d: must be 0 or more", c.WorkerMachineCount)

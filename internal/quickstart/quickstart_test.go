@@ -579,6 +579,15 @@ func TestTemplateRendersOffline(t *testing.T) {
 		HaveKeyWithValue("initConfiguration", HaveKeyWithValue("skipPhases", ConsistOf("preflight")))), "it is the flavor fast")
 	g.Expect(kinds["MachinePool"]).To(HaveKeyWithValue("replicas", BeEquivalentTo(3)))
 	g.Expect(kinds["FooMachinePool"]).To(HaveKeyWithValue("template", HaveKeyWithValue("instanceType", "large")))
+
+	config.Flavor = "default"
+	safe, err := renderTemplate(context.Background(), config)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(safe).To(HaveLen(len(objects)))
+	for index, object := range safe {
+		g.Expect(object.GetName()).To(Equal(objects[index].GetName()), "a deletion finds the same objects")
+		g.Expect(fmt.Sprint(object.Object)).NotTo(ContainSubstring("fsync"))
+	}
 	g.Expect(os.ReadDir(os.Getenv("HOME"))).To(BeEmpty(), "clusterctl must not leave files in the user's home")
 }
 

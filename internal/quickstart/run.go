@@ -242,11 +242,18 @@ func createObjects(ctx context.Context, config Config, live client.Client, objec
 	return nil
 }
 
-// renderTemplate renders the flavor fast, as `clusterctl generate cluster --flavor fast` does. This
-// flavor suits a quickstart: the user is waiting, and nobody relies on the cluster's data. Further
-// variables of the template come from the environment.
+// defaultFlavor is what the user calls the flavor that clusterctl takes without --flavor.
+const defaultFlavor = "default"
+
+// renderTemplate renders the flavor as `clusterctl generate cluster` does. The flavor fast suits a
+// quickstart: the user is waiting, and nobody relies on the cluster's data. Further variables of the
+// template come from the environment.
 func renderTemplate(ctx context.Context, config Config) ([]unstructured.Unstructured, error) {
-	content, err := flavors.Get(flavors.Fast)
+	flavor := flavors.Fast
+	if config.Flavor == defaultFlavor {
+		flavor = flavors.Default
+	}
+	content, err := flavors.Get(flavor)
 	if err != nil {
 		return nil, err
 	}

@@ -128,8 +128,13 @@ func leadingComment(folder string) ([]byte, error) {
 	return text[:end:end], nil
 }
 
-// Get builds one flavor other than the default.
-func Get(name string) ([]byte, error) { return build("flavors/" + name) }
+// Get builds one flavor.
+func Get(name string) ([]byte, error) {
+	if name == Default {
+		return buildDefault()
+	}
+	return build("flavors/" + name)
+}
 
 // build builds the kustomization in a folder. kustomize drops the comment at its top.
 func build(folder string) ([]byte, error) {
