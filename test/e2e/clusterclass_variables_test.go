@@ -22,7 +22,7 @@ import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta2"
 )
 
-// classVariables sets all variables of the class except those without effect with an external etcd.
+// classVariables sets variables of the class; extensions/topology tests all of them.
 const classVariables = `[
 	{"name": "controlPlaneInstanceType", "value": "medium"},
 	{"name": "workerInstanceType", "value": "medium"},
