@@ -332,7 +332,7 @@ clean: ## Delete everything that was built; Go's module and build caches are kep
 prerequisites:
 	@hack/prerequisites.sh
 
-# Whether this machine can run Foo, before anything is downloaded or built. Programs of three
+# Whether this machine can run Foo, before anything is downloaded or built. Programs of both
 # Kubernetes versions, and Go's caches, fit into 10 GiB.
 .PHONY: host
 host:
