@@ -20,7 +20,7 @@ func ChangeOnly(path *field.Path, before, after any, mayChange ...string) field.
 	var problems field.ErrorList
 	for _, one := range changed {
 		beside := allowedText(strings.TrimPrefix(one.Path.String(), path.String()+"."), mayChange)
-		problems = append(problems, field.Forbidden(one.Path, "must not change"+one.Values()+beside))
+		problems = append(problems, field.Forbidden(one.Path, one.Problem()+beside))
 	}
 	return problems
 }

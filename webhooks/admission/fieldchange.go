@@ -14,6 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
+// IsImmutable is the problem of a change whose values must not be shown.
+const IsImmutable = "is immutable"
+
 // Change is a field that was changed.
 type Change struct {
 	Path *field.Path
@@ -21,21 +24,27 @@ type Change struct {
 	Before, After any
 }
 
-// Values returns the two values as text, such as ` from "a" to "b"`; empty if either is a list or
-// an object.
-func (c Change) Values() string {
+// Problem says that the field is immutable, and shows both values unless either is a list or an
+// object.
+func (c Change) Problem() string {
 	was, before := text(c.Before)
 	becomes, after := text(c.After)
-	if !before || !after {
-		return ""
+	switch {
+	case !before || !after:
+		return IsImmutable
+	case c.Before == nil:
+		return IsImmutable + ", so it must not be set to " + becomes + " later"
+	case c.After == nil:
+		return IsImmutable + ", so its value " + was + " must not be removed"
+	default:
+		return IsImmutable + ", so it must not change from " + was + " to " + becomes
 	}
-	return " from " + was + " to " + becomes
 }
 
 func text(value any) (string, bool) {
 	switch value := value.(type) {
 	case nil:
-		return "nothing", true
+		return "", true
 	case string:
 		return strconv.Quote(value), true
 	case bool, int64, float64:

@@ -55,18 +55,18 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-func TestValues(t *testing.T) {
+func TestProblem(t *testing.T) {
 	for want, change := range map[string]Change{
-		` from "a" to "b"`:      {Before: "a", After: "b"},
-		` from nothing to "b"`:  {After: "b"},
-		" from 1 to nothing":    {Before: int64(1)},
-		" from false to true":   {Before: false, After: true},
-		` from "" to "a \"\nb"`: {Before: "", After: "a \"\nb"},
+		`, so it must not change from "a" to "b"`:      {Before: "a", After: "b"},
+		`, so it must not be set to "b" later`:         {After: "b"},
+		", so its value 1 must not be removed":         {Before: int64(1)},
+		", so it must not change from false to true":   {Before: false, After: true},
+		`, so it must not change from "" to "a \"\nb"`: {Before: "", After: "a \"\nb"},
 	} {
-		NewWithT(t).Expect(change.Values()).To(Equal(want))
+		NewWithT(t).Expect(change.Problem()).To(Equal("is immutable" + want))
 	}
 	for _, change := range []Change{{After: []any{"a"}}, {Before: map[string]any{"a": "b"}}, {Before: "a", After: []any{}}} {
-		NewWithT(t).Expect(change.Values()).To(BeEmpty())
+		NewWithT(t).Expect(change.Problem()).To(Equal("is immutable"))
 	}
 }
 

@@ -146,7 +146,7 @@ func TestChangeOnly(t *testing.T) {
 	for _, problem := range ChangeOnly(field.NewPath("spec"), &before.Spec, &after.Spec, "providerID") {
 		got = append(got, problem.Error())
 	}
-	NewWithT(t).Expect(got).To(ConsistOf("spec.instanceType: Forbidden: must not change from \"small\" to \"large\"; these fields may change: providerID"))
+	NewWithT(t).Expect(got).To(ConsistOf("spec.instanceType: Forbidden: is immutable, so it must not change from \"small\" to \"large\"; these fields may change: providerID"))
 }
 
 func TestImmutable(t *testing.T) {

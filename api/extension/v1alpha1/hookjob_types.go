@@ -26,14 +26,14 @@ const (
 )
 
 // HookJobSpec is what a call of a lifecycle hook requests.
-// +kubebuilder:validation:XValidation:rule="has(self.fromVersion) == has(oldSelf.fromVersion)",message="fromVersion is immutable"
-// +kubebuilder:validation:XValidation:rule="has(self.toVersion) == has(oldSelf.toVersion)",message="toVersion is immutable"
+// +kubebuilder:validation:XValidation:rule="has(self.fromVersion) == has(oldSelf.fromVersion)",message="fromVersion is immutable: it identifies the HookJob"
+// +kubebuilder:validation:XValidation:rule="has(self.toVersion) == has(oldSelf.toVersion)",message="toVersion is immutable: it identifies the HookJob"
 type HookJobSpec struct {
 	// clusterName is the name of the Cluster, which is in the same namespace.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="clusterName is immutable"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="clusterName is immutable: it identifies the HookJob"
 	ClusterName string `json:"clusterName,omitempty"`
 
 	// clusterUID is the UID of the Cluster when its hook was called. A Cluster that is created again
@@ -42,7 +42,7 @@ type HookJobSpec struct {
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="clusterUID is immutable"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="clusterUID is immutable: it identifies the HookJob"
 	ClusterUID types.UID `json:"clusterUID,omitempty"`
 
 	// extensionConfig is the name of the ExtensionConfig whose settings apply. If several
@@ -51,27 +51,27 @@ type HookJobSpec struct {
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="extensionConfig is immutable"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="extensionConfig is immutable: it identifies the HookJob"
 	ExtensionConfig string `json:"extensionConfig,omitempty"`
 
 	// hook is the name of the lifecycle hook.
 	// +required
 	// +kubebuilder:validation:Enum=BeforeClusterCreate;AfterControlPlaneInitialized;BeforeClusterUpgrade;BeforeControlPlaneUpgrade;AfterControlPlaneUpgrade;BeforeWorkersUpgrade;AfterWorkersUpgrade;AfterClusterUpgrade;BeforeClusterDelete
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="hook is immutable"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="hook is immutable: it identifies the HookJob"
 	Hook string `json:"hook,omitempty"`
 
 	// fromVersion is the Kubernetes version before the step that the hook is about.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="fromVersion is immutable"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="fromVersion is immutable: it identifies the HookJob"
 	FromVersion string `json:"fromVersion,omitempty"`
 
 	// toVersion is the Kubernetes version after the step that the hook is about.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="toVersion is immutable"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="toVersion is immutable: it identifies the HookJob"
 	ToVersion string `json:"toVersion,omitempty"`
 
 	// plan lists the versions that the upgrade passes through, including the last one.
@@ -129,7 +129,7 @@ type HookJobTask struct {
 // HookJobStatus is the progress of a HookJob.
 // +kubebuilder:validation:MinProperties=1
 type HookJobStatus struct {
-	// conditions has the condition Completed.
+	// conditions holds the condition Completed.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -151,7 +151,7 @@ type HookJobStatus struct {
 	// +kubebuilder:validation:items:MaxLength=63
 	Tasks []string `json:"tasks,omitempty"`
 
-	// ended has the tasks that have ended while later ones wait, such as a backup before a deletion. The
+	// ended lists the tasks that have ended while later ones wait, such as a backup before a deletion. The
 	// timeouts of the later ones count from then.
 	// +optional
 	// +listType=map

@@ -97,19 +97,19 @@ func forbid(path *field.Path, why string, before, after any, allowed ...string) 
 	}
 	problems := make(field.ErrorList, 0, len(changed))
 	for _, one := range changed {
-		problems = append(problems, field.Forbidden(one.Path, "cannot be changed"+values(one)+": "+why))
+		problems = append(problems, field.Forbidden(one.Path, problem(one)+": "+why))
 	}
 	return problems
 }
 
-// values returns the text with the old and the new value, unless the field is in a part of the
-// kubeadm configuration that may hold a token or a password.
-func values(change admission.Change) string {
+// problem shows the old and the new value, unless the field is in a part of the kubeadm configuration
+// that may hold a token or a password.
+func problem(change admission.Change) string {
 	path := change.Path.String()
 	if strings.Contains(path, ".kubeadmConfigSpec.") && !strings.Contains(path, ".kubeadmConfigSpec.clusterConfiguration.") {
-		return ""
+		return admission.IsImmutable
 	}
-	return change.Values()
+	return change.Problem()
 }
 
 // changeTemplate returns what is wrong with a change of a FooControlPlaneTemplate: its

@@ -105,7 +105,7 @@ func TestVersionOfAnInitializedControlPlaneWithoutVersions(t *testing.T) {
 func TestValidateChanges(t *testing.T) {
 	const config = "spec.kubeadmConfigSpec."
 	fixed := func(values string) string {
-		return ": Forbidden: cannot be changed" + values + ": existing machines were created with it"
+		return ": Forbidden: is immutable" + values + ": existing machines were created with it"
 	}
 	tests := map[string]struct {
 		change func(*controlplanev1.FooControlPlane)
@@ -143,16 +143,16 @@ func TestValidateChanges(t *testing.T) {
 		}, nil},
 		"certificate folder": {func(c *controlplanev1.FooControlPlane) {
 			c.Spec.KubeadmConfigSpec.ClusterConfiguration.CertificatesDir = "/b"
-		}, []string{config + "clusterConfiguration.certificatesDir" + fixed(` from "/a" to "/b"`)}},
+		}, []string{config + "clusterConfiguration.certificatesDir" + fixed(`, so it must not change from "/a" to "/b"`)}},
 		"endpoint": {func(c *controlplanev1.FooControlPlane) {
 			c.Spec.KubeadmConfigSpec.ClusterConfiguration.ControlPlaneEndpoint = "b:6443"
-		}, []string{config + "clusterConfiguration.controlPlaneEndpoint" + fixed(` from nothing to "b:6443"`)}},
+		}, []string{config + "clusterConfiguration.controlPlaneEndpoint" + fixed(`, so it must not be set to "b:6443" later`)}},
 		"authority's life": {func(c *controlplanev1.FooControlPlane) {
 			c.Spec.KubeadmConfigSpec.ClusterConfiguration.CACertificateValidityPeriodDays = 4000
-		}, []string{config + "clusterConfiguration.caCertificateValidityPeriodDays" + fixed(" from nothing to 4000")}},
+		}, []string{config + "clusterConfiguration.caCertificateValidityPeriodDays" + fixed(", so it must not be set to 4000 later")}},
 		"all of the cluster configuration": {func(c *controlplanev1.FooControlPlane) {
 			c.Spec.KubeadmConfigSpec.ClusterConfiguration = bootstrapv1.ClusterConfiguration{}
-		}, []string{config + "clusterConfiguration.certificatesDir" + fixed(` from "/a" to nothing`)}},
+		}, []string{config + "clusterConfiguration.certificatesDir" + fixed(`, so its value "/a" must not be removed`)}},
 		"to external etcd": {func(c *controlplanev1.FooControlPlane) { externalEtcd(&c.Spec.KubeadmConfigSpec) }, []string{config + "clusterConfiguration.etcd.external: Forbidden: etcd cannot be moved between the control plane's own machines and an external cluster"}},
 		"CoreDNS up": {func(c *controlplanev1.FooControlPlane) {
 			c.Spec.KubeadmConfigSpec.ClusterConfiguration.DNS.ImageTag = "v1.12.0"
@@ -205,9 +205,9 @@ func TestValidateTemplateUpdate(t *testing.T) {
 	after.Spec.Template.Spec.KubeadmConfigSpec.JoinConfiguration.Discovery.BootstrapToken.Token = "not to be told"
 	way := ": clusters are created from the template; create another template and refer to it"
 	g.Expect(messages(changeTemplate(before, after))).To(Equal([]string{
-		"spec.template.spec.kubeadmConfigSpec.clusterConfiguration.imageRepository: Forbidden: cannot be changed from nothing to \"here\"" + way,
-		"spec.template.spec.kubeadmConfigSpec.joinConfiguration.discovery.bootstrapToken.token: Forbidden: cannot be changed" + way,
-		"spec.template.spec.kubeadmConfigSpec.preKubeadmCommands: Forbidden: cannot be changed" + way,
-		"spec.template.spec.machineNaming.template: Forbidden: cannot be changed from nothing to \"{{ .random }}\"" + way,
+		"spec.template.spec.kubeadmConfigSpec.clusterConfiguration.imageRepository: Forbidden: is immutable, so it must not be set to \"here\" later" + way,
+		"spec.template.spec.kubeadmConfigSpec.joinConfiguration.discovery.bootstrapToken.token: Forbidden: is immutable" + way,
+		"spec.template.spec.kubeadmConfigSpec.preKubeadmCommands: Forbidden: is immutable" + way,
+		"spec.template.spec.machineNaming.template: Forbidden: is immutable, so it must not be set to \"{{ .random }}\" later" + way,
 	}))
 }

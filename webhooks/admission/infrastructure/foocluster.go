@@ -41,7 +41,7 @@ func changeCluster(_ context.Context, before, after *infrav1.FooCluster) field.E
 	problems := admission.SetOnce(endpoint.Child("host"), from.Host, to.Host)
 	problems = append(problems, admission.SetOnce(endpoint.Child("port"), from.Port, to.Port)...)
 	if from, to := before.Spec.IdentityRef.Name, after.Spec.IdentityRef.Name; from != to {
-		problems = append(problems, field.Forbidden(field.NewPath("spec", "identityRef"), fmt.Sprintf("must not change from %q to %q: existing "+
+		problems = append(problems, field.Forbidden(field.NewPath("spec", "identityRef"), fmt.Sprintf("is immutable, so it must not change from %q to %q: existing "+
 			"resources would not be found with another identity; to use other credentials, change the Secret that the identity refers to", from, to)))
 	}
 	return append(problems, admission.ChangeOnly(field.NewPath("spec"), &before.Spec, &after.Spec, "controlPlaneEndpoint", "identityRef", "zones")...)

@@ -107,7 +107,7 @@ func TestIdentitiesOfFooClusters(t *testing.T) {
 		"until it does; see its spec.allowedNamespaces (see kubectl explain fooclusters.spec.identityRef.name)"))
 
 	_, err = rules.ValidateUpdate(t.Context(), cluster("team-red", "red"), cluster("team-red", "blue"))
-	g.Expect(err).To(MatchError(ContainSubstring(`spec.identityRef: Forbidden: must not change from "red" to "blue"`)))
+	g.Expect(err).To(MatchError(ContainSubstring(`spec.identityRef: Forbidden: is immutable, so it must not change from "red" to "blue"`)))
 	_, err = rules.ValidateUpdate(t.Context(), cluster("elsewhere", "red"), cluster("elsewhere", "red"))
 	g.Expect(err).NotTo(HaveOccurred(), "an identity that allows less than before must not block its users")
 }

@@ -52,7 +52,7 @@ func changePoolID(before, after string, path *field.Path) field.ErrorList {
 	if before == "" || after == before {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(path, after, fmt.Sprintf("it names the pool in the cloud and must stay %q", before))}
+	return field.ErrorList{field.Invalid(path, after, fmt.Sprintf("identifies the pool in the cloud, so it must stay %q", before))}
 }
 
 // leastJoinSeconds is less than a real machine takes to join.
