@@ -36,7 +36,7 @@ func TestTopologiesAreChecked(t *testing.T) {
 		"an even number of members": {
 			change: func(t *clusterv1.Topology) { t.ControlPlane.Replicas = ptr.To[int32](2) },
 			want: []string{"spec.topology.controlPlane: replicas: Invalid value: 2: must be odd: an even number of etcd members tolerates no more failures than one member fewer",
-				"even numbers are only for external etcd"},
+				"even numbers are allowed with external etcd only"},
 		},
 		"an even number with an external etcd": {
 			change: func(t *clusterv1.Topology) {
@@ -48,7 +48,7 @@ func TestTopologiesAreChecked(t *testing.T) {
 			change: func(t *clusterv1.Topology) {
 				t.Workers.MachinePools[0].Variables.Overrides = []clusterv1.ClusterVariable{variable("poolStrategy", `{"maxSurge":"0%","maxUnavailable":0}`)}
 			},
-			want: []string{inPoolOf + `FooMachinePoolTemplate spec.template.spec.strategy.maxSurge: Invalid value: "0%": must not be zero while maxUnavailable is zero, its default: nothing could ever be replaced`},
+			want: []string{inPoolOf + `FooMachinePoolTemplate spec.template.spec.strategy.maxSurge: Invalid value: "0%": maxSurge and maxUnavailable must not both be zero, and maxUnavailable is 0 by default: nothing could ever be replaced`},
 		},
 		"a budget that is none": {
 			change: func(t *clusterv1.Topology) {

@@ -113,7 +113,7 @@ func infra(change func(*clusterv1.ContractVersionedObjectReference)) func(*spec)
 	return func(s *spec) { change(&s.MachineTemplate.Spec.InfrastructureRef) }
 }
 
-const evenReplicas = "must be odd: an even number of etcd members tolerates no more failures than one member fewer; even numbers are only for external etcd"
+const evenReplicas = "must be odd: an even number of etcd members tolerates no more failures than one member fewer; even numbers are allowed with external etcd only"
 
 func TestValidate(t *testing.T) {
 	tests := map[string]struct {

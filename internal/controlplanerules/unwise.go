@@ -34,7 +34,7 @@ func Unwise(controlPlane *controlplanev1.FooControlPlane) field.ErrorList {
 func unwiseReplicas(replicas int32, path *field.Path) field.ErrorList {
 	switch {
 	case replicas > sensibleReplicas:
-		return field.ErrorList{field.Invalid(path, replicas, fmt.Sprintf("etcd gets slower with each member, and more than %d have no benefit", sensibleReplicas))}
+		return field.ErrorList{field.Invalid(path, replicas, fmt.Sprintf("etcd gets slower with each member; more than %d bring no benefit", sensibleReplicas))}
 	case replicas == 2:
 		return field.ErrorList{field.Invalid(path, replicas, "if one Machine is lost, the other one serves alone until it is replaced; use 3")}
 	}

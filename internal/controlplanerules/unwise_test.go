@@ -26,7 +26,7 @@ func TestUnwise(t *testing.T) {
 	}{
 		"nothing to say":              {func(*spec) {}, nil},
 		"seven replicas":              {replicas(7), nil},
-		"nine replicas":               {replicas(9), []string{"spec.replicas: Invalid value: 9: etcd gets slower with each member, and more than 7 have no benefit"}},
+		"nine replicas":               {replicas(9), []string{"spec.replicas: Invalid value: 9: etcd gets slower with each member; more than 7 bring no benefit"}},
 		"two replicas":                {all(replicas(2), config(externalEtcd)), []string{"spec.replicas: Invalid value: 2: if one Machine is lost, the other one serves alone until it is replaced; use 3"}},
 		"three, etcd elsewhere":       {all(replicas(3), config(externalEtcd)), nil},
 		"a pre-release":               {func(s *spec) { s.Version = "v1.37.0-rc.1" }, []string{`spec.version: Invalid value: "v1.37.0-rc.1": Kubernetes does not support upgrades from a pre-release`}},

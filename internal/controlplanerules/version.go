@@ -36,7 +36,7 @@ func CheckReplicas(replicas int) error {
 		return err
 	}
 	if replicas%2 == 0 {
-		return errors.New("must be odd: an even number of etcd members tolerates no more failures than one member fewer; even numbers are only for external etcd")
+		return errors.New("must be odd: an even number of etcd members tolerates no more failures than one member fewer; even numbers are allowed with external etcd only")
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ func validateStrategy(strategy *infrav1.FooMachinePoolStrategy, path *field.Path
 	if len(errs) == 0 && strategy.MaxSurge != nil && isZero(strategy.MaxSurge) &&
 		(strategy.MaxUnavailable == nil || isZero(strategy.MaxUnavailable)) {
 		errs = append(errs, field.Invalid(path.Child("maxSurge"), strategy.MaxSurge.String(),
-			"must not be zero while maxUnavailable is zero, its default: nothing could ever be replaced"))
+			"maxSurge and maxUnavailable must not both be zero, and maxUnavailable is 0 by default: nothing could ever be replaced"))
 	}
 	switch strategy.DeletePolicy {
 	case "", infrav1.RandomDeletePolicy, infrav1.NewestDeletePolicy, infrav1.OldestDeletePolicy:

@@ -188,7 +188,7 @@ var _ = Describe("What is allowed but unwise", func() {
 		days := map[string]any{"rollout": map[string]any{"before": map[string]any{"certificatesExpiryDays": 10}}, "replicas": 9}
 		object := fixture(ctx, "v1beta2", "FooControlPlane", map[string]any{"spec": days})
 		Expect(c.Create(ctx, object)).To(Succeed())
-		Expect(warnings.take()).To(ConsistOf("spec.replicas is 9: etcd gets slower with each member, and more than 7 have no benefit (see kubectl explain foocontrolplanes.spec.replicas)"))
+		Expect(warnings.take()).To(ConsistOf("spec.replicas is 9: etcd gets slower with each member; more than 7 bring no benefit (see kubectl explain foocontrolplanes.spec.replicas)"))
 		Expect(c.Patch(ctx, object, mergePatch(map[string]any{"metadata": map[string]any{"labels": map[string]any{"a": "b"}}}))).To(Succeed())
 		Expect(warnings.take()).To(BeEmpty())
 		controlPlane := &controlplanev1.FooControlPlane{}
