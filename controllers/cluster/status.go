@@ -98,7 +98,7 @@ func loadBalancerCondition(s *state, d decision, o outcome) metav1.Condition {
 		c.Reason, c.Message = o.loadBalancerFault.Reason, o.loadBalancerFault.Message
 	case d.action == waitForUsers:
 		c.Status, c.Reason = metav1.ConditionUnknown, infrav1.FooClusterLoadBalancerDeletingReason
-		c.Message = "the load balancer will be deleted after the machines"
+		c.Message = "The load balancer will be deleted after the machines"
 	case s.deleting():
 		c.Reason = infrav1.FooClusterLoadBalancerDeletingReason
 	case o.loadBalancer == nil:
@@ -107,7 +107,7 @@ func loadBalancerCondition(s *state, d decision, o outcome) metav1.Condition {
 		// Certificates and kubeconfigs contain the endpoint, so the controller cannot just adopt
 		// the new address.
 		c.Reason = infrav1.FooClusterLoadBalancerNotReadyReason
-		c.Message = fmt.Sprintf("the load balancer has address %q, but the control plane endpoint is %q: the load balancer was lost and recreated",
+		c.Message = fmt.Sprintf("The load balancer has address %q, but the control plane endpoint is %q: the load balancer was lost and recreated",
 			o.loadBalancer.Address, endpoint.Host)
 	case !o.loadBalancer.Ready:
 		c.Reason, c.Message = infrav1.FooClusterLoadBalancerNotReadyReason, o.loadBalancer.Message
@@ -128,9 +128,9 @@ func failureDomainsCondition(s *state, o outcome) metav1.Condition {
 	case slices.ContainsFunc(o.zones, isControlPlane):
 		c.Status, c.Reason = metav1.ConditionTrue, infrav1.FooClusterFailureDomainsReadyReason
 	case len(s.fooCluster.Spec.Zones) > 0:
-		c.Reason, c.Message = infrav1.FooClusterNoFailureDomainsReason, "none of spec.zones is for control planes: set controlPlane to true for at least one of them"
+		c.Reason, c.Message = infrav1.FooClusterNoFailureDomainsReason, "None of spec.zones is for control planes: set controlPlane to true for at least one of them"
 	default:
-		c.Reason, c.Message = infrav1.FooClusterNoFailureDomainsReason, "the cloud has no zone for control planes"
+		c.Reason, c.Message = infrav1.FooClusterNoFailureDomainsReason, "The cloud has no zone for control planes"
 	}
 	return c
 }
@@ -146,13 +146,13 @@ func deletingCondition(s *state, o outcome) metav1.Condition {
 	case o.gone:
 		c.Reason = infrav1.DeletionCompletedReason
 	case len(s.users) > maxNamed:
-		c.Message = "waiting for " + strings.Join(s.users[:maxNamed], ", ") + " and others to be deleted"
+		c.Message = "Waiting for " + strings.Join(s.users[:maxNamed], ", ") + " and others to be deleted"
 	case len(s.users) > 0:
-		c.Message = "waiting for " + strings.Join(s.users, ", ") + " to be deleted"
+		c.Message = "Waiting for " + strings.Join(s.users, ", ") + " to be deleted"
 	case !o.loadBalancerFault.IsZero():
-		c.Message = "the load balancer cannot be deleted: " + o.loadBalancerFault.Message
+		c.Message = "The load balancer cannot be deleted: " + o.loadBalancerFault.Message
 	default:
-		c.Message = "waiting for the load balancer to be deleted"
+		c.Message = "Waiting for the load balancer to be deleted"
 	}
 	return c
 }

@@ -46,9 +46,9 @@ func TestKubeconfigWait(t *testing.T) {
 // deleted machine.
 func TestDeletingNamesWhatIsWaitedFor(t *testing.T) {
 	for message, users := range map[string][]string{
-		"waiting for the load balancer to be deleted":                                      nil,
-		"waiting for FooMachine m1 to be deleted":                                          {"FooMachine m1"},
-		"waiting for FooMachine m1, FooMachine m2, FooMachine m3 and others to be deleted": {"FooMachine m1", "FooMachine m2", "FooMachine m3", "FooMachine m4"},
+		"Waiting for the load balancer to be deleted":                                      nil,
+		"Waiting for FooMachine m1 to be deleted":                                          {"FooMachine m1"},
+		"Waiting for FooMachine m1, FooMachine m2, FooMachine m3 and others to be deleted": {"FooMachine m1", "FooMachine m2", "FooMachine m3", "FooMachine m4"},
 	} {
 		t.Run(message, func(t *testing.T) {
 			g := NewWithT(t)

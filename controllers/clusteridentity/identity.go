@@ -156,7 +156,7 @@ func ready(s *state) metav1.Condition {
 	var unusable *cloudidentity.SecretError
 	switch fault := cloudfault.Of(s.checked); {
 	case !s.identity.DeletionTimestamp.IsZero():
-		c.Reason, c.Message = infrav1.FooClusterIdentityDeletingReason, "waiting for the FooClusters that use it: "+strings.Join(s.users, ", ")
+		c.Reason, c.Message = infrav1.FooClusterIdentityDeletingReason, "Waiting for the FooClusters that use it: "+strings.Join(s.users, ", ")
 	case errors.As(s.checked, &unusable):
 		c.Reason, c.Message = unusable.Reason, unusable.Message
 	case !fault.IsZero():

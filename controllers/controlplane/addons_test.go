@@ -66,7 +66,7 @@ var _ = Describe("A settled control plane", func() {
 		Eventually(wanted(f)).ShouldNot(BeZero())
 		Eventually(f.condition(ctx, controlplanev1.AvailableCondition)).Should(HavePrefix("True"))
 		Eventually(f.condition(ctx, controlplanev1.AddonsUpToDateCondition)).Should(And(
-			HavePrefix("False "+controlplanev1.AddonsNotUpToDateReason), ContainSubstring("no CoreDNS migration"),
+			HavePrefix("False "+controlplanev1.AddonsNotUpToDateReason), ContainSubstring("No CoreDNS migration"),
 			ContainSubstring(kubeadmcontrolplanev1.SkipCoreDNSAnnotation)))
 		workloads.change(f.key(), func(cluster *fakeCluster) { cluster.addonsErr, cluster.addons = nil, workload.Addons{} })
 		Eventually(wanted(f)).ShouldNot(BeZero())

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -83,8 +85,19 @@ func is(conditionType string, status metav1.ConditionStatus, reason string) meta
 
 // says returns a condition with a message.
 func says(condition metav1.Condition, format string, arguments ...any) metav1.Condition {
-	condition.Message = fmt.Sprintf(format, arguments...)
+	condition.Message = capitalized(fmt.Sprintf(format, arguments...))
 	return condition
+}
+
+// capitalized returns a text as Cluster API begins messages: with a capital letter, unless the first
+// word is a name, such as spec.version or kube-apiserver. Texts that also follow others, such as those
+// of the plan, have none.
+func capitalized(text string) string {
+	if word, _, _ := strings.Cut(text, " "); word == "" || strings.ContainsAny(word, ".-/") {
+		return text
+	}
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[size:]
 }
 
 func (s *scope) initializedCondition() metav1.Condition {
@@ -273,7 +286,7 @@ func (s *scope) rollingOutCondition(result outcome) metav1.Condition {
 			"Held: %s\n%s", result.state.Hold().Message, strings.Join(outdated, "\n"))
 	}
 	return says(is(conditionType, metav1.ConditionTrue, controlplanev1.RollingOutReason),
-		"Rolling out %d Machines that are not up to date%s\n%s", len(due), obstacle(result.next, result.failure), strings.Join(outdated, "\n"))
+		"Rolling out Machines that are not up to date (%d)%s\n%s", len(due), obstacle(result.next, result.failure), strings.Join(outdated, "\n"))
 }
 
 // remediatingCondition is true while an unhealthy Machine waits for its deletion or its
@@ -301,5 +314,5 @@ func ownerRemediated(machine plan.Machine, result outcome) metav1.Condition {
 	if result.failure != nil && result.next.Action == plan.ActionRemediate && result.next.Machine == machine.Name {
 		problem = plan.Problem{Reason: controlplanev1.MachineRemediationInternalErrorReason, Message: "the remediation failed: " + result.failure.Error()}
 	}
-	return metav1.Condition{Type: machineOwnerRemediated, Status: metav1.ConditionFalse, Reason: problem.Reason, Message: problem.Message}
+	return says(is(machineOwnerRemediated, metav1.ConditionFalse, problem.Reason), "%s", problem.Message)
 }

@@ -135,7 +135,7 @@ func (s *scope) podCondition(machine *clusterv1.Machine, component workload.Comp
 	}
 	node, _ := s.observation.Node(s.nodeName(machine))
 	pod := node.Pods[component]
-	condition.Message = pod.Message
+	condition = says(condition, "%s", pod.Message)
 	switch pod.State {
 	case workload.PodRunning:
 		condition.Status, condition.Reason = metav1.ConditionTrue, controlplanev1.MachinePodRunningReason
@@ -149,7 +149,7 @@ func (s *scope) podCondition(machine *clusterv1.Machine, component workload.Comp
 		condition.Status, condition.Reason = metav1.ConditionFalse, controlplanev1.MachinePodDoesNotExistReason
 	default:
 		condition.Status, condition.Reason = metav1.ConditionUnknown, controlplanev1.MachineInspectionFailedReason
-		condition.Message = "the state of the static pod could not be read"
+		condition.Message = "The state of the static pod could not be read"
 	}
 	return condition
 }

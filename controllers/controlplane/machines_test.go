@@ -166,7 +166,7 @@ var _ = Describe("Machines", func() {
 		Eventually(f.condition(ctx, controlplanev1.MachinesUpToDateCondition)).Should(And(
 			HavePrefix("False"), ContainSubstring("Version v1.36.3, v1.38.0 required")))
 		Eventually(f.condition(ctx, controlplanev1.RollingOutCondition)).Should(And(
-			HavePrefix("True"), ContainSubstring("more than one minor version above v1.36.3"), ContainSubstring("v1.37 first")))
+			HavePrefix("True"), ContainSubstring("more than one minor version above v1.36.3"), ContainSubstring("first set spec.version to a v1.37 release")))
 		Eventually(func() string { return f.get(ctx).Status.Plan.Reason }).Should(Equal(plan.ReasonVersionRefused))
 		Expect(f.controlPlane.Status.UpToDateReplicas).To(HaveValue(BeZero()))
 		Expect(f.machines(ctx)).To(HaveLen(1))

@@ -53,7 +53,7 @@ var _ = Describe("What the user has to put right", func() {
 		seen(ctx, mine)
 		update(ctx, f.controlPlane, func() { f.controlPlane.Annotations = map[string]string{"touched": "yes"} })
 		Eventually(f.condition(ctx, controlplanev1.AvailableCondition)).Should(And(
-			HavePrefix("Unknown"), ContainSubstring("kubeconfig Secret c1-kubeconfig"), ContainSubstring("another cluster"), ContainSubstring("Secret c1-ca")))
+			HavePrefix("Unknown"), ContainSubstring("Kubeconfig Secret c1-kubeconfig"), ContainSubstring("another cluster"), ContainSubstring("Secret c1-ca")))
 		kept, err := f.secret(ctx, "-kubeconfig")()
 		Expect(err).NotTo(HaveOccurred())
 		Expect(kept.Data).To(Equal(theirs.Data), "it is reported but not replaced")

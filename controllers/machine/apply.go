@@ -93,19 +93,19 @@ func (r *reconciler) userData(ctx context.Context, key types.NamespacedName) ([]
 	secret := &corev1.Secret{}
 	err := r.live.Get(ctx, key, secret)
 	if apierrors.IsNotFound(err) {
-		wait.message = fmt.Sprintf("the Secret %s with the bootstrap data does not exist", key)
+		wait.message = fmt.Sprintf("The Secret %s with the bootstrap data does not exist", key)
 		return nil, wait, nil
 	}
 	if err != nil {
-		wait.message = fmt.Sprintf("the Secret %s with the bootstrap data cannot be read", key)
+		wait.message = fmt.Sprintf("The Secret %s with the bootstrap data cannot be read", key)
 		return nil, wait, fmt.Errorf("getting the Secret %s with the bootstrap data: %w", key, err)
 	}
 	if len(secret.Data["value"]) == 0 {
-		wait.message = fmt.Sprintf("the Secret %s has no bootstrap data under the key value", key)
+		wait.message = fmt.Sprintf(`The Secret %s has no bootstrap data: data["value"] is empty`, key)
 		return nil, wait, nil
 	}
 	if format := string(secret.Data["format"]); format != "" && format != "cloud-config" {
-		wait.message = fmt.Sprintf("the Secret %s has bootstrap data in format %q, allowed: cloud-config", key, format)
+		wait.message = fmt.Sprintf("The Secret %s has bootstrap data in format %q, allowed: cloud-config", key, format)
 		return nil, wait, nil
 	}
 	return secret.Data["value"], waiting{}, nil

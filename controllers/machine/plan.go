@@ -92,23 +92,23 @@ func isToDrain(s *state) bool {
 func missing(s *state) waiting {
 	switch {
 	case s.ofPool():
-		return waiting{reason: infrav1.FooMachineWaitingForPoolReason, message: "waiting for the pool to assign an instance"}
+		return waiting{reason: infrav1.FooMachineWaitingForPoolReason, message: "Waiting for the pool to assign an instance"}
 	case !ptr.Deref(s.cluster.Status.Initialization.InfrastructureProvisioned, false):
 		return waiting{
 			reason:  infrav1.FooMachineWaitingForClusterInfrastructureReason,
-			message: "waiting for the Cluster to report its infrastructure as provisioned",
+			message: "Waiting for the Cluster to report its infrastructure as provisioned",
 		}
 	case ptr.Deref(s.machine.Spec.Bootstrap.DataSecretName, "") != "":
 		return waiting{}
 	case !util.IsControlPlaneMachine(s.machine) && !conditions.IsTrue(s.cluster, clusterv1.ClusterControlPlaneInitializedCondition):
 		return waiting{
 			reason:  infrav1.FooMachineWaitingForControlPlaneReason,
-			message: "waiting for the control plane to be initialized",
+			message: "Waiting for the control plane to be initialized",
 		}
 	default:
 		return waiting{
 			reason:  infrav1.FooMachineWaitingForBootstrapDataReason,
-			message: "waiting for spec.bootstrap.dataSecretName of the Machine",
+			message: "Waiting for spec.bootstrap.dataSecretName of the Machine",
 		}
 	}
 }

@@ -96,7 +96,7 @@ func provisionedCondition(s *state, o outcome) metav1.Condition {
 		c.Reason = infrav1.FooMachineInstanceDeletingReason
 	case o.lost:
 		c.Reason = infrav1.FooMachineInstanceNotFoundReason
-		c.Message = fmt.Sprintf("the cloud no longer has the instance %s; it will not be recreated", s.fooMachine.Spec.ProviderID)
+		c.Message = fmt.Sprintf("The cloud no longer has the instance %s; it will not be recreated", s.fooMachine.Spec.ProviderID)
 	case o.instance != nil:
 		setInstanceReason(&c, o.instance)
 	case s.deleting():
@@ -111,7 +111,7 @@ func setInstanceReason(c *metav1.Condition, instance *cloud.Instance) {
 	c.Message = instance.Message
 	switch instance.State {
 	case cloud.InstancePending:
-		c.Reason, c.Message = infrav1.FooMachineInstancePendingReason, cmp.Or(instance.Message, "the cloud is creating the instance")
+		c.Reason, c.Message = infrav1.FooMachineInstancePendingReason, cmp.Or(instance.Message, "The cloud is creating the instance")
 		if fault := cloudfault.OfProblem(instance.Problem); !fault.IsZero() {
 			c.Reason, c.Message = fault.Reason, fault.Message
 		}
@@ -123,7 +123,7 @@ func setInstanceReason(c *metav1.Condition, instance *cloud.Instance) {
 		c.Reason = infrav1.FooMachineInstanceDeletingReason
 	case cloud.InstanceRunning:
 		if instance.Address == "" {
-			c.Reason, c.Message = infrav1.FooMachineInstancePendingReason, "the instance has no address yet"
+			c.Reason, c.Message = infrav1.FooMachineInstancePendingReason, "The instance has no address yet"
 			return
 		}
 		c.Status, c.Reason = metav1.ConditionTrue, infrav1.FooMachineInstanceProvisionedReason
@@ -175,7 +175,7 @@ func readyCondition(s *state, o outcome, provisioned, bootstrap metav1.Condition
 	if provisioned.Status == metav1.ConditionTrue && o.instance != nil && o.instance.ReclaimAt != nil {
 		return metav1.Condition{
 			Type: infrav1.FooMachineReadyCondition, Status: metav1.ConditionFalse, Reason: infrav1.FooMachineReclaimNoticeReason,
-			Message: "the cloud will reclaim the instance at " + o.instance.ReclaimAt.UTC().Format(time.RFC3339),
+			Message: "The cloud will reclaim the instance at " + o.instance.ReclaimAt.UTC().Format(time.RFC3339),
 		}
 	}
 	return report.Ready(provisioned)
@@ -189,9 +189,9 @@ func deletingCondition(s *state, o outcome) metav1.Condition {
 	case o.gone:
 		c.Reason = infrav1.DeletionCompletedReason
 	case !o.fault.IsZero():
-		c.Message = "the instance cannot be deleted: " + o.fault.Message
+		c.Message = "The instance cannot be deleted: " + o.fault.Message
 	default:
-		c.Message = "waiting for the instance to be deleted"
+		c.Message = "Waiting for the instance to be deleted"
 	}
 	return c
 }

@@ -50,11 +50,11 @@ var token0 = regexp.MustCompile(`(?m)^(\s*(?:token|tlsBootstrapToken):)\s*(?:""|
 // readBootstrap returns what a Secret with bootstrap data contains.
 func readBootstrap(secret *corev1.Secret) bootstrapData {
 	if len(secret.Data["value"]) == 0 {
-		return bootstrapData{problem: fmt.Sprintf("the Secret %s has no bootstrap data under the key value", secret.Name)}
+		return bootstrapData{problem: fmt.Sprintf(`The Secret %s has no bootstrap data: data["value"] is empty`, secret.Name)}
 	}
 	if format := string(secret.Data["format"]); format != "" && format != "cloud-config" {
 		return bootstrapData{
-			problem: fmt.Sprintf("the Secret %s has bootstrap data in format %q, allowed: cloud-config", secret.Name, format),
+			problem: fmt.Sprintf("The Secret %s has bootstrap data in format %q, allowed: cloud-config", secret.Name, format),
 		}
 	}
 	value := secret.Data["value"]

@@ -115,7 +115,7 @@ func scalingConditions(s *scope) (up, down metav1.Condition) {
 	live, wanted := s.census.count(state.stays), int(s.desired())
 	if live < wanted && !s.deleting() {
 		up.Status, up.Reason = metav1.ConditionTrue, infrav1.FooMachinePoolScalingUpReason
-		up.Message = fmt.Sprintf("scaling up from %d to %d instances", live, wanted)
+		up.Message = fmt.Sprintf("Scaling up from %d to %d instances", live, wanted)
 	}
 	allowed := wanted
 	if s.census.count(state.outdated)+s.census.count(state.broken)+s.replacing() > 0 {
@@ -123,7 +123,7 @@ func scalingConditions(s *scope) (up, down metav1.Condition) {
 	}
 	if total := live + len(s.census.leaving()); total > allowed && !s.deleting() {
 		down.Status, down.Reason = metav1.ConditionTrue, infrav1.FooMachinePoolScalingDownReason
-		down.Message = fmt.Sprintf("scaling down from %d to %d instances", total, wanted)
+		down.Message = fmt.Sprintf("Scaling down from %d to %d instances", total, wanted)
 		if names := withoutMachine(s.members); len(names) > 0 {
 			down.Message += ", waiting for Cluster API to create a Machine for each instance" + named(names)
 		}
@@ -153,13 +153,13 @@ func rollingOutCondition(s *scope) metav1.Condition {
 		return condition(kind, metav1.ConditionFalse, infrav1.FooMachinePoolNotRollingOutReason, "")
 	case outdated > 0 && s.rules.rollout == rolloutPaused:
 		return condition(kind, metav1.ConditionFalse, infrav1.FooMachinePoolRolloutPausedReason,
-			fmt.Sprintf("%d instances of earlier revisions are kept while spec.strategy.rolloutPaused is true", outdated))
+			fmt.Sprintf("Instances of earlier revisions are kept while spec.strategy.rolloutPaused is true: %d", outdated))
 	case outdated > 0:
 		return condition(kind, metav1.ConditionTrue, infrav1.FooMachinePoolRollingOutReason,
-			fmt.Sprintf("%d instances of earlier revisions will be replaced", outdated))
+			fmt.Sprintf("Instances of earlier revisions will be replaced: %d", outdated))
 	case broken+replacing > 0:
 		return condition(kind, metav1.ConditionTrue, infrav1.FooMachinePoolRepairingReason,
-			fmt.Sprintf("%d instances will be replaced, %d are being drained", broken, replacing))
+			fmt.Sprintf("Instances to be replaced: %d, being drained: %d", broken, replacing))
 	default:
 		return condition(kind, metav1.ConditionFalse, infrav1.FooMachinePoolNotRollingOutReason, "")
 	}
@@ -200,12 +200,12 @@ func (s *scope) stalledBy() (reason, message string) {
 		return infrav1.FooMachinePoolNodesDoNotJoinReason, failuresMessage(s)
 	case rollsOut && len(unavailable) > 0:
 		return infrav1.FooMachinePoolNodesNotAvailableReason,
-			fmt.Sprintf("%d instances of the current revision have joined, but their Machines are not available", len(unavailable)) +
+			fmt.Sprintf("Instances of the current revision have joined, but their Machines are not available (%d)", len(unavailable)) +
 				named(describe(unavailable, func(candidate) string { return "" }))
 	case len(stuck) > 0:
 		since := func(c candidate) string { return " since " + c.leavingSince().UTC().Format(time.RFC3339) }
 		return infrav1.FooMachinePoolMachineDeletionStuckReason,
-			fmt.Sprintf("the deletion of %d Machines has taken more than %s", len(stuck), s.rules.joinTimeout) +
+			fmt.Sprintf("Machines whose deletion has taken more than %s (%d)", s.rules.joinTimeout, len(stuck)) +
 				named(describe(stuck, since)) + "; see the condition Deleting of each Machine"
 	default:
 		return "", ""
@@ -220,7 +220,7 @@ func (s *scope) unfinished() bool {
 
 func failuresMessage(s *scope) string {
 	failures := s.memory.Failures
-	message := fmt.Sprintf("%d instances in a row did not join; the last was replaced at %s, and the next will be %s later",
+	message := fmt.Sprintf("Consecutive instances that did not join: %d; the last was replaced at %s, and the next will be %s later",
 		failures.Count, failures.LastTime.UTC().Format("15:04:05Z"), s.rules.joinTimeout)
 	if failed := s.census[stateFailed]; len(failed) > 0 {
 		return message + named(describe(failed, func(c candidate) string { return " " + c.problem }))
@@ -244,7 +244,7 @@ func deletingCondition(s *scope) metav1.Condition {
 	case s.gone:
 		return condition(kind, metav1.ConditionTrue, infrav1.DeletionCompletedReason, "")
 	case !s.fault.IsZero():
-		return condition(kind, metav1.ConditionTrue, infrav1.DeletingReason, "the pool cannot be deleted: "+s.fault.Message)
+		return condition(kind, metav1.ConditionTrue, infrav1.DeletingReason, "The pool cannot be deleted: "+s.fault.Message)
 	}
 	var left []string
 	for _, m := range s.members {
@@ -253,8 +253,8 @@ func deletingCondition(s *scope) metav1.Condition {
 		}
 	}
 	if len(left) == 0 {
-		return condition(kind, metav1.ConditionTrue, infrav1.DeletingReason, "waiting for the pool to be deleted")
+		return condition(kind, metav1.ConditionTrue, infrav1.DeletingReason, "Waiting for the pool to be deleted")
 	}
-	message := fmt.Sprintf("waiting for %d Machines or FooMachines to be deleted", len(left)) + named(left)
+	message := fmt.Sprintf("Waiting for Machines or FooMachines to be deleted (%d)", len(left)) + named(left)
 	return condition(kind, metav1.ConditionTrue, infrav1.DeletingReason, message)
 }

@@ -155,7 +155,7 @@ func missing(s *scope) waiting {
 	case !ptr.Deref(s.cluster.Status.Initialization.InfrastructureProvisioned, false):
 		return waiting{
 			reason:  infrav1.FooMachinePoolWaitingForClusterInfrastructureReason,
-			message: "waiting for the Cluster to report its infrastructure as provisioned",
+			message: "Waiting for the Cluster to report its infrastructure as provisioned",
 		}
 	// This has its own reason, so that the MachinePool changes when its Cluster is initialized: the
 	// kubeadm bootstrap provider then looks at a pool's KubeadmConfig. Otherwise it does so only
@@ -164,12 +164,12 @@ func missing(s *scope) waiting {
 		!conditions.IsTrue(s.cluster, clusterv1.ClusterControlPlaneInitializedCondition):
 		return waiting{
 			reason:  infrav1.FooMachinePoolWaitingForControlPlaneReason,
-			message: "waiting for the control plane to be initialized",
+			message: "Waiting for the control plane to be initialized",
 		}
 	case ptr.Deref(s.machinePool.Spec.Template.Spec.Bootstrap.DataSecretName, "") == "":
 		return waiting{
 			reason:  infrav1.FooMachinePoolWaitingForBootstrapDataReason,
-			message: "waiting for spec.template.spec.bootstrap.dataSecretName of the MachinePool",
+			message: "Waiting for spec.template.spec.bootstrap.dataSecretName of the MachinePool",
 		}
 	case s.bootstrap.problem != "":
 		return waiting{

@@ -293,14 +293,14 @@ func (r *reconciler) observeBootstrap(ctx context.Context, s *scope) error {
 		err = r.live.Get(ctx, key, secret)
 	}
 	if apierrors.IsNotFound(err) {
-		s.bootstrap.problem = "the Secret in spec.template.spec.bootstrap.dataSecretName of the MachinePool does not exist"
+		s.bootstrap.problem = "The Secret in spec.template.spec.bootstrap.dataSecretName of the MachinePool does not exist"
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("getting the metadata of the Secret %s with the bootstrap data: %w", key, err)
 	}
 	if config := controlledBy(secret, bootstrap.ConfigRef.Kind); config != "" && config != bootstrap.ConfigRef.Name {
-		s.bootstrap.problem = fmt.Sprintf("the Secret %s still has the bootstrap data of %s %s instead of %s",
+		s.bootstrap.problem = fmt.Sprintf("The Secret %s still has the bootstrap data of %s %s instead of %s",
 			name, bootstrap.ConfigRef.Kind, config, bootstrap.ConfigRef.Name)
 		return nil
 	}

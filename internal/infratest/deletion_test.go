@@ -322,7 +322,7 @@ var _ = Describe("All of a cluster's objects", func() {
 		Eventually(func(g Gomega) string {
 			g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(w.fooCluster), w.fooCluster)).To(Succeed())
 			return conditions.GetMessage(w.fooCluster, infrav1.DeletingCondition)
-		}).Should(And(HavePrefix("waiting for FooMachine m1, FooMachine m2, "), HaveSuffix(" and others to be deleted")))
+		}).Should(And(HavePrefix("Waiting for FooMachine m1, FooMachine m2, "), HaveSuffix(" and others to be deleted")))
 		Expect(w.left(ctx)).To(HaveLen(5), "nothing is deleted from a cluster that is in use")
 		w.delete(ctx, w.cluster)
 		w.delete(ctx, infratest.NewSecret(w.namespace, "data", ""))

@@ -288,7 +288,7 @@ func (c *cluster) rolloutPaused(ctx context.Context, workers int) (one, another 
 	c.pauseRollout(ctx, true)
 	c.rollOut(ctx)
 	message := c.poolSays(ctx, infrav1.FooMachinePoolRollingOutCondition, metav1.ConditionFalse, infrav1.FooMachinePoolRolloutPausedReason)
-	Expect(message).To(HavePrefix("%d ", workers))
+	Expect(message).To(HaveSuffix(": %d", workers))
 	instances := c.poolInstances(ctx)
 	Expect(instances).To(HaveLen(workers))
 	return instances[0], instances[1]

@@ -124,7 +124,7 @@ func (s State) versionProblem() string {
 				"set spec.version to %s or newer", s.Version, machine.Name, machine.Version, machine.Version)
 		case controlplanerules.SkipsMinor(wanted, version):
 			return fmt.Sprintf("spec.version %s is refused: it is more than one minor version above %s, which Machine %s has; "+
-				"set spec.version to one of v%d.%d first", s.Version, machine.Version, machine.Name, version.Major, version.Minor+1)
+				"first set spec.version to a v%d.%d release", s.Version, machine.Version, machine.Name, version.Major, version.Minor+1)
 		}
 	}
 	return ""
