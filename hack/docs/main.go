@@ -18,7 +18,6 @@ import (
 	"text/template"
 
 	"github.com/spf13/pflag"
-	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/yamlprocessor"
 	"sigs.k8s.io/cluster-api/feature"
 
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
@@ -36,7 +35,7 @@ var files embed.FS
 
 var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"conditions": conditions, "flags": flags, "settings": hooks.Groups,
-	"flavors": flavors.Build, "defaults": yamlprocessor.NewSimpleProcessor().GetVariableMap, "spec": specOf,
+	"flavors": flavors.Build, "shared": shared, "own": own, "spec": specOf,
 	"meaning": meaning, "read": templates.Sources.ReadFile,
 	"join": strings.Join, "trim": strings.Trim, "list": func(all ...any) []any { return all },
 	// cell prevents a vertical bar or a line break from ending the cell of a table.

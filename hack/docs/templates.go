@@ -5,10 +5,14 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"maps"
 
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/yamlprocessor"
 	"sigs.k8s.io/yaml"
 
 	"github.com/capfoo/cluster-api-provider-foo/templates/flavors"
@@ -27,6 +31,30 @@ func meaning(content []byte, name string) (variable, error) {
 		return one, nil
 	}
 	return variable{}, fmt.Errorf("variables.yaml lacks the meaning or the allowed values of the variable %s: add them", name)
+}
+
+var processor = yamlprocessor.NewSimpleProcessor()
+
+// shared returns the variables that all flavors have, with their defaults in the first flavor; nil for
+// none.
+func shared(all []flavors.Template) (map[string]*string, error) {
+	common, err := processor.GetVariableMap(all[0].Content)
+	for _, flavor := range all[1:] {
+		variables, problem := processor.GetVariableMap(flavor.Content)
+		err = errors.Join(err, problem)
+		maps.DeleteFunc(common, func(name string, _ *string) bool { _, has := variables[name]; return !has })
+	}
+	return common, err
+}
+
+// own returns the variables of a flavor that are not in common, or whose default differs.
+func own(flavor flavors.Template, common map[string]*string) (map[string]*string, error) {
+	variables, err := processor.GetVariableMap(flavor.Content)
+	maps.DeleteFunc(variables, func(name string, value *string) bool {
+		usual, is := common[name]
+		return is && ptr.Equal(value, usual)
+	})
+	return variables, err
 }
 
 // specOf returns the spec of the only ClusterClass among the objects of a template.

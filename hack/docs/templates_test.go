@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/yamlprocessor"
 	"sigs.k8s.io/yaml"
@@ -40,6 +41,19 @@ func expectDescribed(g *WithT, name string, schema clusterv1.JSONSchemaProps) {
 	for field, property := range properties {
 		expectDescribed(g, name+"."+field, property)
 	}
+}
+
+func TestVariablesOfAFlavor(t *testing.T) {
+	g := NewWithT(t)
+	usual := flavors.Template{Content: []byte("${A} ${B:=1} ${C:=2} ${D}")}
+	other := flavors.Template{Content: []byte("${A} ${B:=1} ${C:=3} ${E:=4}")}
+	common, err := shared([]flavors.Template{usual, other})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(common).To(Equal(map[string]*string{"A": nil, "B": ptr.To("1"), "C": ptr.To("2")}))
+	g.Expect(own(usual, common)).To(Equal(map[string]*string{"D": nil}))
+	g.Expect(own(other, common)).To(Equal(map[string]*string{"C": ptr.To("3"), "E": ptr.To("4")}))
+	_, err = shared([]flavors.Template{usual, {Content: []byte("${A")}})
+	g.Expect(err).To(HaveOccurred())
 }
 
 func TestIncompleteDescriptionsAreRefused(t *testing.T) {
