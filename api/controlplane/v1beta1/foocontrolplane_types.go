@@ -43,15 +43,15 @@ type FooControlPlaneSpec struct {
 	// +optional
 	RolloutAfter *metav1.Time `json:"rolloutAfter,omitempty"`
 
-	// rolloutStrategy says how Machines are replaced.
+	// rolloutStrategy configures how Machines are replaced.
 	// +optional
 	RolloutStrategy *RolloutStrategy `json:"rolloutStrategy,omitempty"`
 
-	// remediationStrategy says how unhealthy Machines are replaced.
+	// remediationStrategy configures how unhealthy Machines are replaced.
 	// +optional
 	RemediationStrategy *RemediationStrategy `json:"remediationStrategy,omitempty"`
 
-	// machineNamingStrategy says how Machines are named.
+	// machineNamingStrategy configures how Machines are named.
 	// +optional
 	MachineNamingStrategy *MachineNamingStrategy `json:"machineNamingStrategy,omitempty"`
 }

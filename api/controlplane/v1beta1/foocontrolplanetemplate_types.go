@@ -18,7 +18,7 @@ type FooControlPlaneTemplateSpec struct {
 
 // FooControlPlaneTemplateResource describes a FooControlPlane to create.
 type FooControlPlaneTemplateResource struct {
-	// metadata is the labels and annotations of the FooControlPlanes.
+	// metadata holds the labels and annotations of the FooControlPlanes.
 	// +optional
 	ObjectMeta clusterv1beta1.ObjectMeta `json:"metadata,omitempty,omitzero"`
 
@@ -45,15 +45,15 @@ type FooControlPlaneTemplateResourceSpec struct {
 	// +optional
 	RolloutAfter *metav1.Time `json:"rolloutAfter,omitempty"`
 
-	// rolloutStrategy says how Machines are replaced.
+	// rolloutStrategy configures how Machines are replaced.
 	// +optional
 	RolloutStrategy *RolloutStrategy `json:"rolloutStrategy,omitempty"`
 
-	// remediationStrategy says how unhealthy Machines are replaced.
+	// remediationStrategy configures how unhealthy Machines are replaced.
 	// +optional
 	RemediationStrategy *RemediationStrategy `json:"remediationStrategy,omitempty"`
 
-	// machineNamingStrategy says how Machines are named.
+	// machineNamingStrategy configures how Machines are named.
 	// +optional
 	MachineNamingStrategy *MachineNamingStrategy `json:"machineNamingStrategy,omitempty"`
 }
@@ -61,7 +61,7 @@ type FooControlPlaneTemplateResourceSpec struct {
 // FooControlPlaneTemplateMachineTemplate describes the Machines of a control plane, without
 // infrastructureRef.
 type FooControlPlaneTemplateMachineTemplate struct {
-	// metadata is the labels and annotations of the Machines.
+	// metadata holds the labels and annotations of the Machines.
 	// +optional
 	ObjectMeta clusterv1beta1.ObjectMeta `json:"metadata,omitempty,omitzero"`
 

@@ -12,7 +12,7 @@ import (
 
 // FooControlPlaneMachineTemplate describes the Machines of a control plane.
 type FooControlPlaneMachineTemplate struct {
-	// metadata is the labels and annotations of the Machines. A change is applied to existing
+	// metadata holds the labels and annotations of the Machines. A change is applied to existing
 	// Machines without replacing them.
 	// +optional
 	ObjectMeta clusterv1beta1.ObjectMeta `json:"metadata,omitempty,omitzero"`
@@ -43,7 +43,7 @@ type FooControlPlaneMachineTemplate struct {
 	Taints []clusterv1beta1.MachineTaint `json:"taints,omitempty"`
 }
 
-// MachineTimeouts says how long each step of a Machine's deletion may take. Fractions of a second
+// MachineTimeouts limits how long each step of a Machine's deletion may take. Fractions of a second
 // are ignored.
 type MachineTimeouts struct {
 	// nodeDrainTimeout is the maximum time for draining the Node. Zero, the default, means no
@@ -68,7 +68,7 @@ type MachineTimeouts struct {
 	NodeDeletionTimeout *metav1.Duration `json:"nodeDeletionTimeout,omitempty"`
 }
 
-// MachineNamingStrategy says how Machines are named.
+// MachineNamingStrategy configures how Machines are named.
 type MachineNamingStrategy struct {
 	// template is a Go template of a Machine's name. Defaults to
 	// "{{ .fooControlPlane.name }}-{{ .random }}". It can use .cluster.name, .fooControlPlane.name and

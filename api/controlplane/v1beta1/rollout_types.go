@@ -15,16 +15,16 @@ type RolloutStrategyType string
 // RollingUpdateStrategyType replaces one Machine at a time.
 const RollingUpdateStrategyType RolloutStrategyType = "RollingUpdate"
 
-// RolloutBefore says which upcoming events replace a Machine.
+// RolloutBefore configures the replacement of a Machine ahead of an event.
 type RolloutBefore struct {
-	// certificatesExpiryDays is how many days before its certificates expire a Machine is replaced.
-	// The minimum is 7.
+	// certificatesExpiryDays is the number of days before the expiry of its certificates at which a
+	// Machine is replaced. The minimum is 7.
 	// +optional
 	// +kubebuilder:validation:Minimum=7
 	CertificatesExpiryDays *int32 `json:"certificatesExpiryDays,omitempty"`
 }
 
-// RolloutStrategy says how Machines are replaced.
+// RolloutStrategy configures how Machines are replaced.
 type RolloutStrategy struct {
 	// type is RollingUpdate, the only supported value and the default.
 	// +optional
@@ -37,15 +37,16 @@ type RolloutStrategy struct {
 
 // RollingUpdate holds the settings of the strategy RollingUpdate.
 type RollingUpdate struct {
-	// maxSurge is how many Machines may exist above replicas. With 1, the default, a new Machine is
-	// created before the old one is deleted. With 0, the old one is deleted first, which requires at
-	// least 3 replicas.
+	// maxSurge is how many Machines may exist in addition to replicas. With 1, the default, a new
+	// Machine is created before the old one is deleted. With 0, the old one is deleted first, which
+	// requires at least 3 replicas.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="self == 0 || self == 1",message="maxSurge must be 0 or 1 (see kubectl explain foocontrolplanes.spec.rollout.strategy.rollingUpdate.maxSurge)"
 	MaxSurge *intstr.IntOrString `json:"maxSurge,omitempty"`
 }
 
-// RemediationStrategy says how unhealthy Machines are replaced. Fractions of a second are ignored.
+// RemediationStrategy configures how unhealthy Machines are replaced. Fractions of a second are
+// ignored.
 type RemediationStrategy struct {
 	// maxRetry is how many times in a row a replacement that becomes unhealthy too is replaced again.
 	// Unlimited if not set.

@@ -8,9 +8,9 @@
 // KubeadmControlPlane, so that changing apiVersion, kind and references turns a manifest of one
 // into a manifest of the other.
 //
-// Limits: the package holds types, constants and accessors. Defaulting beyond the schema, admission
-// and conversion live in the webhooks folder; nothing here talks to an API server.
-//
 // +kubebuilder:object:generate=true
 // +groupName=controlplane.cluster.x-k8s.io
 package v1beta2
+
+// Limits: the package holds types, constants and accessors. Defaulting beyond the schema, admission
+// and conversion live in the webhooks folder; nothing here talks to an API server.

@@ -73,15 +73,15 @@ type FooControlPlaneSpec struct {
 	// +optional
 	KubeadmConfigSpec bootstrapv1.KubeadmConfigSpec `json:"kubeadmConfigSpec,omitempty,omitzero"`
 
-	// rollout says when and how Machines are replaced.
+	// rollout configures when and how Machines are replaced.
 	// +optional
 	Rollout FooControlPlaneRolloutSpec `json:"rollout,omitempty,omitzero"`
 
-	// remediation says how unhealthy Machines are replaced.
+	// remediation configures how unhealthy Machines are replaced.
 	// +optional
 	Remediation FooControlPlaneRemediationSpec `json:"remediation,omitempty,omitzero"`
 
-	// machineNaming says how Machines are named. A Machine's infrastructure machine and
+	// machineNaming configures how Machines are named. A Machine's infrastructure machine and
 	// KubeadmConfig have its name.
 	// +optional
 	MachineNaming MachineNamingSpec `json:"machineNaming,omitempty,omitzero"`
@@ -170,8 +170,8 @@ type FooControlPlaneStatus struct {
 
 // FooControlPlanePlanStatus is a decision: the next action and its reason.
 type FooControlPlanePlanStatus struct {
-	// action is None if nothing needs to be done, Wait if something else has to happen first, or else
-	// one of AdoptMachines, Initialize, CreateMachine, DeleteMachine, RemediateMachine,
+	// action is the next action: None if there is nothing to do, Wait if something else must happen
+	// first, otherwise AdoptMachines, Initialize, CreateMachine, DeleteMachine, RemediateMachine,
 	// RemoveEtcdMember, ReleaseMachine, DeleteMachines or Finish.
 	// +required
 	// +kubebuilder:validation:MinLength=1

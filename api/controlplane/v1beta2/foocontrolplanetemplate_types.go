@@ -19,7 +19,7 @@ type FooControlPlaneTemplateSpec struct {
 
 // FooControlPlaneTemplateResource describes a FooControlPlane to create.
 type FooControlPlaneTemplateResource struct {
-	// metadata is the labels and annotations of the FooControlPlanes.
+	// metadata holds the labels and annotations of the FooControlPlanes.
 	// +optional
 	ObjectMeta clusterv1.ObjectMeta `json:"metadata,omitempty,omitzero"`
 
@@ -39,15 +39,15 @@ type FooControlPlaneTemplateResourceSpec struct {
 	// +optional
 	KubeadmConfigSpec bootstrapv1.KubeadmConfigSpec `json:"kubeadmConfigSpec,omitempty,omitzero"`
 
-	// rollout says when and how Machines are replaced.
+	// rollout configures when and how Machines are replaced.
 	// +optional
 	Rollout FooControlPlaneRolloutSpec `json:"rollout,omitempty,omitzero"`
 
-	// remediation says how unhealthy Machines are replaced.
+	// remediation configures how unhealthy Machines are replaced.
 	// +optional
 	Remediation FooControlPlaneRemediationSpec `json:"remediation,omitempty,omitzero"`
 
-	// machineNaming says how Machines are named.
+	// machineNaming configures how Machines are named.
 	// +optional
 	MachineNaming MachineNamingSpec `json:"machineNaming,omitempty,omitzero"`
 }
@@ -56,7 +56,7 @@ type FooControlPlaneTemplateResourceSpec struct {
 // infrastructureRef.
 // +kubebuilder:validation:MinProperties=1
 type FooControlPlaneTemplateMachineTemplate struct {
-	// metadata is the labels and annotations of the Machines.
+	// metadata holds the labels and annotations of the Machines.
 	// +optional
 	ObjectMeta clusterv1.ObjectMeta `json:"metadata,omitempty,omitzero"`
 
@@ -78,7 +78,7 @@ type FooControlPlaneTemplateMachineTemplateSpec struct {
 	// +kubebuilder:validation:MaxItems=32
 	ReadinessGates []clusterv1.MachineReadinessGate `json:"readinessGates,omitempty"`
 
-	// deletion says how long each step of a Machine's deletion may take.
+	// deletion limits how long each step of a Machine's deletion may take.
 	// +optional
 	Deletion FooControlPlaneMachineTemplateDeletionSpec `json:"deletion,omitempty,omitzero"`
 

@@ -7,7 +7,7 @@ import clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 // FooControlPlaneMachineTemplate describes the Machines of a control plane.
 type FooControlPlaneMachineTemplate struct {
-	// metadata is the labels and annotations of the Machines. A change is applied to existing
+	// metadata holds the labels and annotations of the Machines. A change is applied to existing
 	// Machines without replacing them.
 	// +optional
 	ObjectMeta clusterv1.ObjectMeta `json:"metadata,omitempty,omitzero"`
@@ -35,7 +35,7 @@ type FooControlPlaneMachineTemplateSpec struct {
 	// +kubebuilder:validation:MaxItems=32
 	ReadinessGates []clusterv1.MachineReadinessGate `json:"readinessGates,omitempty"`
 
-	// deletion says how long each step of a Machine's deletion may take. A change is applied to
+	// deletion limits how long each step of a Machine's deletion may take. A change is applied to
 	// existing Machines without replacing them.
 	// +optional
 	Deletion FooControlPlaneMachineTemplateDeletionSpec `json:"deletion,omitempty,omitzero"`
@@ -51,7 +51,7 @@ type FooControlPlaneMachineTemplateSpec struct {
 	Taints []clusterv1.MachineTaint `json:"taints,omitempty"`
 }
 
-// FooControlPlaneMachineTemplateDeletionSpec says how long each step of a Machine's deletion may
+// FooControlPlaneMachineTemplateDeletionSpec limits how long each step of a Machine's deletion may
 // take.
 // +kubebuilder:validation:MinProperties=1
 type FooControlPlaneMachineTemplateDeletionSpec struct {
@@ -74,7 +74,7 @@ type FooControlPlaneMachineTemplateDeletionSpec struct {
 	NodeDeletionTimeoutSeconds *int32 `json:"nodeDeletionTimeoutSeconds,omitempty"`
 }
 
-// MachineNamingSpec says how Machines are named.
+// MachineNamingSpec configures how Machines are named.
 // +kubebuilder:validation:MinProperties=1
 type MachineNamingSpec struct {
 	// template is a Go template of a Machine's name. Defaults to

@@ -15,10 +15,10 @@ type RolloutStrategyType string
 // RollingUpdateStrategyType replaces one Machine at a time.
 const RollingUpdateStrategyType RolloutStrategyType = "RollingUpdate"
 
-// FooControlPlaneRolloutSpec says when and how Machines are replaced.
+// FooControlPlaneRolloutSpec configures when and how Machines are replaced.
 // +kubebuilder:validation:MinProperties=1
 type FooControlPlaneRolloutSpec struct {
-	// before says ahead of which events, such as the expiry of certificates, Machines are replaced.
+	// before configures replacement ahead of an event, such as the expiry of certificates.
 	// +optional
 	Before FooControlPlaneRolloutBeforeSpec `json:"before,omitempty,omitzero"`
 
@@ -27,22 +27,22 @@ type FooControlPlaneRolloutSpec struct {
 	// +optional
 	After metav1.Time `json:"after,omitempty,omitzero"`
 
-	// strategy says how Machines are replaced.
+	// strategy configures how Machines are replaced.
 	// +optional
 	Strategy FooControlPlaneRolloutStrategy `json:"strategy,omitempty,omitzero"`
 }
 
-// FooControlPlaneRolloutBeforeSpec says which upcoming events replace a Machine.
+// FooControlPlaneRolloutBeforeSpec configures the replacement of a Machine ahead of an event.
 // +kubebuilder:validation:MinProperties=1
 type FooControlPlaneRolloutBeforeSpec struct {
-	// certificatesExpiryDays is how many days before its certificates expire a Machine is replaced.
-	// The minimum is 7.
+	// certificatesExpiryDays is the number of days before the expiry of its certificates at which a
+	// Machine is replaced. The minimum is 7.
 	// +optional
 	// +kubebuilder:validation:Minimum=7
 	CertificatesExpiryDays int32 `json:"certificatesExpiryDays,omitempty"`
 }
 
-// FooControlPlaneRolloutStrategy says how Machines are replaced.
+// FooControlPlaneRolloutStrategy configures how Machines are replaced.
 // +kubebuilder:validation:MinProperties=1
 type FooControlPlaneRolloutStrategy struct {
 	// type is RollingUpdate, the only supported value.
@@ -57,15 +57,15 @@ type FooControlPlaneRolloutStrategy struct {
 // FooControlPlaneRolloutStrategyRollingUpdate holds the settings of RollingUpdate.
 // +kubebuilder:validation:MinProperties=1
 type FooControlPlaneRolloutStrategyRollingUpdate struct {
-	// maxSurge is how many Machines may exist above replicas. With 1, the default, a new Machine is
-	// created before the old one is deleted. With 0, the old one is deleted first, which requires at
-	// least 3 replicas.
+	// maxSurge is how many Machines may exist in addition to replicas. With 1, the default, a new
+	// Machine is created before the old one is deleted. With 0, the old one is deleted first, which
+	// requires at least 3 replicas.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="self == 0 || self == 1",message="maxSurge must be 0 or 1 (see kubectl explain foocontrolplanes.spec.rollout.strategy.rollingUpdate.maxSurge)"
 	MaxSurge *intstr.IntOrString `json:"maxSurge,omitempty"`
 }
 
-// FooControlPlaneRemediationSpec says how unhealthy Machines are replaced.
+// FooControlPlaneRemediationSpec configures how unhealthy Machines are replaced.
 // +kubebuilder:validation:MinProperties=1
 type FooControlPlaneRemediationSpec struct {
 	// maxRetry is how many times in a row a replacement that becomes unhealthy too is replaced again.

@@ -39,7 +39,7 @@ const (
 	AfterControlPlane AddonMoment = "AfterControlPlane"
 )
 
-// AddonSpec says what to apply to which Clusters.
+// AddonSpec specifies what to apply to which Clusters.
 type AddonSpec struct {
 	// clusterSelector selects Clusters in the namespace by their labels. It needs matchLabels or
 	// matchExpressions; empty matchLabels select all Clusters.
@@ -152,7 +152,7 @@ type AddonCluster struct {
 // AddonStatus is the progress of an Addon.
 // +kubebuilder:validation:MinProperties=1
 type AddonStatus struct {
-	// conditions has the condition Applied.
+	// conditions holds the condition Applied.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -185,7 +185,7 @@ type Addon struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty,omitzero"`
 
-	// spec says what to apply to which Clusters.
+	// spec specifies what to apply to which Clusters.
 	// +required
 	Spec AddonSpec `json:"spec,omitempty,omitzero"`
 	// status is the progress.

@@ -8,8 +8,8 @@
 // group runtime.cluster.x-k8s.io belongs to Cluster API, and another extension may have a HookJob
 // too.
 //
-// Limits: the package holds types, constants and accessors. Cluster API does not know the group.
-//
 // +kubebuilder:object:generate=true
 // +groupName=foo.cluster.x-k8s.io
 package v1alpha1
+
+// Limits: the package holds types, constants and accessors. Cluster API does not know the group.

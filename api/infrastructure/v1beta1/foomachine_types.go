@@ -103,7 +103,7 @@ type FooMachineStatus struct {
 	// +kubebuilder:validation:MaxLength=63
 	BootstrapState string `json:"bootstrapState,omitempty"`
 
-	// interruptible says whether the cloud may reclaim the instance. If so, Cluster API labels its
+	// interruptible reports whether the cloud may reclaim the instance. If so, Cluster API labels its
 	// Node.
 	// +optional
 	Interruptible *bool `json:"interruptible,omitempty"`

@@ -19,7 +19,7 @@ type FooMachinePoolSpec struct {
 	// +kubebuilder:validation:MaxLength=512
 	ProviderID string `json:"providerID,omitempty"`
 
-	// providerIDList is the provider IDs of the instances of the pool, sorted. The controller
+	// providerIDList lists the provider IDs of the instances of the pool, sorted. The controller
 	// writes it and lists an ID until its instance is gone.
 	// +optional
 	// +listType=atomic
@@ -95,12 +95,12 @@ type FooMachinePoolStatus struct {
 	// +kubebuilder:validation:MaxItems=1000
 	Instances []FooMachinePoolInstanceStatus `json:"instances,omitempty"`
 
-	// capacity is the CPUs and memory of one instance. The cluster autoscaler reads it to scale
+	// capacity holds the CPUs and memory of one instance. The cluster autoscaler reads it to scale
 	// from zero.
 	// +optional
 	Capacity corev1.ResourceList `json:"capacity,omitempty"`
 
-	// nodeInfo is the architecture and operating system of the instances of the pool.
+	// nodeInfo holds the architecture and operating system of the instances of the pool.
 	// +optional
 	NodeInfo *NodeInfo `json:"nodeInfo,omitempty"`
 }

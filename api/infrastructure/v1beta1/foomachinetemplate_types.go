@@ -19,7 +19,7 @@ type FooMachineTemplateSpec struct {
 // FooMachineTemplateResource describes a FooMachine to create.
 // +kubebuilder:validation:XValidation:rule="!has(self.spec.providerID)",message="providerID must not be set in a template: every instance has its own (see kubectl explain foomachinetemplates.spec.template.spec.providerID)"
 type FooMachineTemplateResource struct {
-	// metadata is the labels and annotations of the FooMachines.
+	// metadata holds the labels and annotations of the FooMachines.
 	// +optional
 	ObjectMeta clusterv1beta1.ObjectMeta `json:"metadata,omitempty,omitzero"`
 
@@ -42,12 +42,12 @@ type NodeInfo struct {
 
 // FooMachineTemplateStatus is the observed state of a FooMachineTemplate.
 type FooMachineTemplateStatus struct {
-	// capacity is the CPUs and memory of the instance type. The cluster autoscaler reads it to
+	// capacity holds the CPUs and memory of the instance type. The cluster autoscaler reads it to
 	// scale from zero.
 	// +optional
 	Capacity corev1.ResourceList `json:"capacity,omitempty"`
 
-	// nodeInfo is the architecture and operating system of the instances.
+	// nodeInfo holds the architecture and operating system of the instances.
 	// +optional
 	NodeInfo *NodeInfo `json:"nodeInfo,omitempty"`
 }

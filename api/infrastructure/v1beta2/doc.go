@@ -8,9 +8,9 @@
 // v1beta2 is the storage version and meets the v1beta2 contracts infra-cluster, infra-machine and
 // infra-machinepool.
 //
-// Limits: the package holds types, constants and accessors. Defaulting beyond the schema, admission
-// and conversion live in the webhooks folder; nothing here talks to an API server or to a cloud.
-//
 // +kubebuilder:object:generate=true
 // +groupName=infrastructure.cluster.x-k8s.io
 package v1beta2
+
+// Limits: the package holds types, constants and accessors. Defaulting beyond the schema, admission
+// and conversion live in the webhooks folder; nothing here talks to an API server or to a cloud.

@@ -72,8 +72,8 @@ type FooClusterZone struct {
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name,omitempty"`
 
-	// controlPlane says whether the zone is for control plane machines. Defaults to what the cloud
-	// says about the zone.
+	// controlPlane specifies whether the zone is for control plane machines. Defaults to what the
+	// cloud specifies for the zone.
 	// +optional
 	ControlPlane *bool `json:"controlPlane,omitempty"`
 }

@@ -19,7 +19,7 @@ type FooClusterTemplateSpec struct {
 // FooClusterTemplateResource describes a FooCluster to create.
 // +kubebuilder:validation:XValidation:rule="!has(self.spec.controlPlaneEndpoint)",message="controlPlaneEndpoint must not be set in a template: every cluster has its own (see kubectl explain fooclustertemplates.spec.template.spec.controlPlaneEndpoint)"
 type FooClusterTemplateResource struct {
-	// metadata is the labels and annotations of the FooClusters.
+	// metadata holds the labels and annotations of the FooClusters.
 	// +optional
 	ObjectMeta clusterv1.ObjectMeta `json:"metadata,omitempty,omitzero"`
 

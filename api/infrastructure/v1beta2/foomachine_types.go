@@ -146,7 +146,7 @@ type FooMachineStatus struct {
 	// +optional
 	BootstrapState BootstrapState `json:"bootstrapState,omitempty"`
 
-	// interruptible says whether the cloud may reclaim the instance. If so, Cluster API labels its
+	// interruptible reports whether the cloud may reclaim the instance. If so, Cluster API labels its
 	// Node.
 	// +optional
 	Interruptible *bool `json:"interruptible,omitempty"`

@@ -46,7 +46,7 @@ type FooMachinePoolSpec struct {
 	// +kubebuilder:validation:MaxLength=512
 	ProviderID string `json:"providerID,omitempty"`
 
-	// providerIDList is the provider IDs of the pool's instances, sorted. The controller writes it
+	// providerIDList lists the provider IDs of the pool's instances, sorted. The controller writes it
 	// and lists an ID until its instance is gone, because Cluster API deletes the Node of an ID
 	// that is removed from the list.
 	// +optional
@@ -60,8 +60,8 @@ type FooMachinePoolSpec struct {
 	// +optional
 	Template FooMachinePoolMachineTemplate `json:"template,omitempty,omitzero"`
 
-	// strategy says how instances are replaced and removed. You can change it at any time; changing it
-	// does not replace any instance.
+	// strategy configures how instances are replaced and removed. You can change it at any time;
+	// changing it does not replace any instance.
 	// +optional
 	Strategy FooMachinePoolStrategy `json:"strategy,omitempty,omitzero"`
 }
@@ -80,7 +80,7 @@ const (
 	OldestDeletePolicy DeletePolicy = "Oldest"
 )
 
-// FooMachinePoolStrategy says how instances of a pool are replaced and removed. Scale down,
+// FooMachinePoolStrategy configures how instances of a pool are replaced and removed. Scale down,
 // rollout, repair and remediation by a MachineHealthCheck share one budget: maxSurge and
 // maxUnavailable.
 //
@@ -89,9 +89,9 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.maxUnavailable) || (type(self.maxUnavailable) == int ? self.maxUnavailable >= 0 : self.maxUnavailable.matches('^(100|[1-9]?[0-9])%$'))",message="maxUnavailable must be a number of at least 0, or a percentage from 0% to 100% (see kubectl explain foomachinepools.spec.strategy.maxUnavailable)"
 // +kubebuilder:validation:XValidation:rule="!has(self.maxSurge) || !(type(self.maxSurge) == int ? self.maxSurge == 0 : self.maxSurge == '0%') || (has(self.maxUnavailable) && !(type(self.maxUnavailable) == int ? self.maxUnavailable == 0 : self.maxUnavailable == '0%'))",message="maxSurge and maxUnavailable must not both be zero, and maxUnavailable is 0 by default: nothing could ever be replaced (see kubectl explain foomachinepools.spec.strategy)"
 type FooMachinePoolStrategy struct {
-	// maxSurge is how many instances the pool may have above its replicas while instances are
-	// replaced: a number, or a percentage of the replicas, rounded up. An instance counts until the
-	// cloud begins to delete it. Defaults to 1.
+	// maxSurge is how many instances the pool may have in addition to its replicas while instances
+	// are replaced: a number, or a percentage of the replicas, rounded up. An instance counts until
+	// the cloud begins to delete it. Defaults to 1.
 	// +optional
 	// +kubebuilder:validation:XIntOrString
 	MaxSurge *intstr.IntOrString `json:"maxSurge,omitempty"`
@@ -252,12 +252,12 @@ type FooMachinePoolStatus struct {
 	// +kubebuilder:validation:MaxItems=1000
 	Instances []FooMachinePoolInstanceStatus `json:"instances,omitempty"`
 
-	// capacity is the CPUs and memory of one instance. The cluster autoscaler reads it to scale
+	// capacity holds the CPUs and memory of one instance. The cluster autoscaler reads it to scale
 	// from zero.
 	// +optional
 	Capacity corev1.ResourceList `json:"capacity,omitempty"`
 
-	// nodeInfo is the architecture and operating system of the pool's instances.
+	// nodeInfo holds the architecture and operating system of the pool's instances.
 	// +optional
 	NodeInfo NodeInfo `json:"nodeInfo,omitempty,omitzero"`
 
@@ -285,7 +285,7 @@ type FailedReplacements struct {
 	// +optional
 	LastTime metav1.Time `json:"lastTime,omitempty,omitzero"`
 
-	// message says why the last failed instance did not join.
+	// message explains why the last failed instance did not join.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=10240

@@ -19,7 +19,7 @@ type FooMachinePoolTemplateSpec struct {
 // FooMachinePoolTemplateResource describes a FooMachinePool to create.
 // +kubebuilder:validation:XValidation:rule="!has(self.spec.providerID) && !has(self.spec.providerIDList)",message="providerID and providerIDList must not be set in a template: every pool has its own (see kubectl explain foomachinepooltemplates.spec.template.spec.providerIDList)"
 type FooMachinePoolTemplateResource struct {
-	// metadata is the labels and annotations of the FooMachinePools.
+	// metadata holds the labels and annotations of the FooMachinePools.
 	// +optional
 	ObjectMeta clusterv1.ObjectMeta `json:"metadata,omitempty,omitzero"`
 
