@@ -92,7 +92,7 @@ const (
 	// FooMachineReclaimNoticeReason says that the cloud will reclaim the instance, because it is
 	// interruptible or its host is being drained; the message says when. The instance works until
 	// then. A pool replaces its instance; other instances are replaced if a MachineHealthCheck checks
-	// the Machine's InfrastructureReady condition.
+	// the Machine's InfrastructureReady condition, with a timeout shorter than the notice.
 	FooMachineReclaimNoticeReason = "ReclaimNotice"
 	// FooMachineDeletingReason says that the FooMachine is being deleted.
 	FooMachineDeletingReason = clusterv1.DeletingReason
@@ -146,7 +146,8 @@ const (
 // FooMachinePool's Ready condition and its reasons.
 const (
 	// FooMachinePoolReadyCondition is true while the pool is provisioned, all its instances are
-	// ready and the FooMachinePool is not being deleted.
+	// ready and the FooMachinePool is not being deleted. Otherwise, unless it is being deleted, its
+	// reason and message are those of PoolProvisioned or, if that is true, of InstancesReady.
 	FooMachinePoolReadyCondition = clusterv1.ReadyCondition
 	// FooMachinePoolReadyReason says that the FooMachinePool is ready.
 	FooMachinePoolReadyReason = clusterv1.ReadyReason
@@ -184,8 +185,9 @@ const (
 	FooMachinePoolInstancesReadyCondition = "InstancesReady"
 	// FooMachinePoolInstancesReadyReason says that all instances are ready.
 	FooMachinePoolInstancesReadyReason = clusterv1.ReadyReason
-	// FooMachinePoolInstancesNotReadyReason says that some instances are not ready; the message says
-	// which.
+	// FooMachinePoolInstancesNotReadyReason says that instances are missing, or do not run with a
+	// successful bootstrap; the message names the latter. status.availableReplicas shows whether
+	// Nodes joined.
 	FooMachinePoolInstancesNotReadyReason = clusterv1.NotReadyReason
 	// FooMachinePoolNoInstancesReason says that the pool has no instances and should have none.
 	FooMachinePoolNoInstancesReason = clusterv1.NoReplicasReason
@@ -201,7 +203,8 @@ const (
 	FooMachinePoolNotScalingUpReason = clusterv1.NotScalingUpReason
 	// FooMachinePoolScalingDownCondition is true while the pool has more instances than desired.
 	FooMachinePoolScalingDownCondition = clusterv1.ScalingDownCondition
-	// FooMachinePoolScalingDownReason says that the pool has more instances than desired.
+	// FooMachinePoolScalingDownReason says that the pool has more instances than desired. Nothing is
+	// removed until Cluster API has created a Machine for each instance.
 	FooMachinePoolScalingDownReason = clusterv1.ScalingDownReason
 	// FooMachinePoolNotScalingDownReason says that the pool does not have too many instances.
 	FooMachinePoolNotScalingDownReason = clusterv1.NotScalingDownReason
@@ -236,8 +239,8 @@ const (
 	// FooMachinePoolNodesNotAvailableReason says that a rollout is waiting for Nodes that joined
 	// but did not become available in time.
 	FooMachinePoolNodesNotAvailableReason = "NodesNotAvailable"
-	// FooMachinePoolMachineDeletionStuckReason says that Machines have been in deletion for too
-	// long; the message names them.
+	// FooMachinePoolMachineDeletionStuckReason says that Machines have been in deletion for longer
+	// than nodeJoinTimeoutSeconds; the message names them.
 	FooMachinePoolMachineDeletionStuckReason = "MachineDeletionStuck"
 	// FooMachinePoolNotStalledReason says that the pool makes progress, or it is too early to tell.
 	FooMachinePoolNotStalledReason = "NotStalled"
