@@ -30,7 +30,7 @@ func Groups() []Group { return new(Settings).groups() }
 func (s *Settings) groups() []Group {
 	return []Group{{
 		Title: "Quota",
-		About: "Before the objects of a cluster are created. What its topology asks for must fit into the quota that the tenant of the Foo cloud has left, minus what clusters that were let through earlier still have to create. " +
+		About: "Before the objects of a cluster are created. What its topology asks for must fit into the quota that the tenant of the Foo cloud has left, less whatever previously admitted clusters have yet to create. " +
 			"Clusters on other infrastructure are let through.",
 		Settings: []Setting{
 			toggle("quotaCheck",
@@ -49,7 +49,7 @@ func (s *Settings) groups() []Group {
 		Settings: s.snapshotSettings(),
 	}, {
 		Title:    "Checks around upgrades",
-		About:    "Before an upgrade, before and after each of its steps and at its end. DNS is judged by its objects only: no name is resolved.",
+		About:    "Before an upgrade, before and after each of its steps and at its end. DNS is checked only through its objects: no name is resolved.",
 		Settings: s.checkSettings(),
 	}, {
 		Title:    "Backup of volumes before a deletion",
@@ -131,6 +131,6 @@ func (s *Settings) checkSettings() []Setting {
 		duration("conformanceChecksTimeout", &s.ConformanceChecksTimeout, 15*time.Minute, day,
 			"How long the checks after an upgrade may take."),
 		text("conformanceJob", &s.ConformanceJob, isObjectName, "the name of a ConfigMap",
-			"ConfigMap in the Cluster's namespace whose data[\"job.yaml\"] is a Job that is run in the workload cluster after an upgrade. If it has not finished when the checks end, it is deleted then; otherwise an hour after it has ended, or after conformanceChecksTimeout or its ttlSecondsAfterFinished if that is longer."),
+			"ConfigMap in the Cluster's namespace whose data[\"job.yaml\"] is a Job that is run in the workload cluster after an upgrade. An unfinished Job is deleted when the checks end. A finished one is kept for an hour, conformanceChecksTimeout or its ttlSecondsAfterFinished, whichever is longest."),
 	}
 }
