@@ -115,11 +115,15 @@ func (m Member) String() string {
 // votes, its machine still runs.
 func (s State) mayBeOwned(member Member) bool {
 	return slices.ContainsFunc(s.Machines, func(m Machine) bool {
-		since, seen := s.StraySince[member.ID]
-		recent := !seen || s.Now.Sub(since) < orphanGrace || m.Deleting || m.Name == member.Name ||
-			member.Trouble() == ""
+		recent := s.recent(member) || m.Deleting || m.Name == member.Name || member.Trouble() == ""
 		return recent && s.mayBelong(member, m)
 	})
+}
+
+// recent reports whether a stray member is new enough to belong to a Machine that is joining.
+func (s State) recent(stray Member) bool {
+	since, seen := s.StraySince[stray.ID]
+	return !seen || s.Now.Sub(since) < orphanGrace
 }
 
 // finishDeletion finishes what has begun: while a Machine is being deleted nothing else changes,
@@ -180,6 +184,9 @@ func planRelease(s State, machine Machine) Decision {
 		return wait(ReasonQuorumAtRisk, "Machine %s is kept until it has joined, or until %s have passed since its infrastructure came up: "+
 			"etcd would lose its quorum if the machine were deleted just as it joins", machine.Name, orphanGrace)
 	}
+	if member, ok := s.contested(machine); ok {
+		return wait(ReasonEtcdNotHealthy, "Machine %s is kept until it is known which Machine has %s", machine.Name, member)
+	}
 	change, problem := s.departure(machine)
 	if problem != "" {
 		return wait(ReasonQuorumAtRisk, "Machine %s is kept: %s", machine.Name, problem)
@@ -209,6 +216,20 @@ func (s State) mayBeJoining(machine Machine) bool {
 	withIt := s.Votes()
 	withIt.Voters++
 	return withIt.Healthy < withIt.Quorum()
+}
+
+// contested returns a member that may be the Machine's, but also that of a Machine that stays and is
+// joining. Such a member must not leave with the Machine. The wait ends when the member has a name
+// and its Machine a Node, or orphanGrace after the member was first seen.
+func (s State) contested(machine Machine) (Member, bool) {
+	for _, member := range s.membersOf(machine) {
+		if s.recent(member) && slices.ContainsFunc(s.Machines, func(m Machine) bool {
+			return m.Name != machine.Name && !m.Deleting && s.mayBelong(member, m)
+		}) {
+			return member, true
+		}
+	}
+	return Member{}, false
 }
 
 // keptToServe says why the control plane might not survive without a Machine; empty if it would.

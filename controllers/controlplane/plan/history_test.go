@@ -99,6 +99,12 @@ func (w *world) failingRemoval(next Decision) string {
 	if next.Etcd.Leaving.ID != 0 && !w.quorate(func(m *worldMember) bool { return m.id != next.Etcd.Leaving.ID }) {
 		return "etcd loses its quorum"
 	}
+	for _, member := range w.members {
+		needed := member.id == next.Etcd.Leaving.ID && member.alive() && member.machine != victim && !member.machine.deleting
+		if needed && (member.machine.stage == joined || w.now.Sub(member.added) < orphanGrace) {
+			return "removes the member of a Machine that stays or is joining"
+		}
+	}
 	return ""
 }
 

@@ -280,6 +280,14 @@ func TestPlanRelease(t *testing.T) {
 	external := func(s *State) { s.EtcdManaged, s.Etcd = false, Etcd{} }
 	blind := func(s *State) { s.WorkloadProblem = "no answer" }
 	newcomer := func(s *State) { s.Machines[0].Node = "" }
+	learnerSince := func(ago time.Duration) func(*State) {
+		return func(s *State) {
+			s.Now = time.Now()
+			s.StraySince = map[uint64]time.Time{9: s.Now.Add(-ago)}
+			s.Etcd.Members = []Member{{ID: 2, Name: "b"}, {ID: 9, Learner: true}}
+		}
+	}
+	learns := func(s *State) { s.Machines[2].Node = "" }
 	tests := map[string]struct {
 		state  State
 		action Action
@@ -342,6 +350,20 @@ func TestPlanRelease(t *testing.T) {
 		"without a member": {
 			state:  with(settled("a", "b"), atHook("b"), func(s *State) { s.Etcd.Members = s.Etcd.Members[:1] }),
 			action: ActionRelease, reason: reasonReleasingMachine,
+		},
+		"a learner may be that of a Machine that is joining": {
+			state: with(settled("a", "b", "c"), atHook("a"), learns, learnerSince(time.Minute)), action: ActionWait, reason: ReasonEtcdNotHealthy,
+		},
+		"a learner may be that of a Machine that has just joined": {
+			state: with(settled("a", "b", "c"), atHook("a"), learnerSince(time.Minute)), action: ActionWait, reason: ReasonEtcdNotHealthy,
+		},
+		"a learner that never starts": {
+			state: with(settled("a", "b", "c"), atHook("a"), learns, learnerSince(orphanGrace)), action: ActionRelease, reason: reasonReleasingMachine,
+			etcd: EtcdChange{Leaving: Member{ID: 9, Learner: true}, Via: Member{ID: 2, Name: "b"}},
+		},
+		"the learner's Machine is being deleted as well": {
+			state: with(settled("a", "b", "c"), atHook("a"), atHook("c"), learns, learnerSince(time.Minute)), action: ActionRelease, reason: reasonReleasingMachine,
+			etcd: EtcdChange{Leaving: Member{ID: 9, Learner: true}, Via: Member{ID: 2, Name: "b"}},
 		},
 	}
 	for name, test := range tests {

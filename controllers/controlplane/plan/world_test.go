@@ -81,6 +81,7 @@ type worldMember struct {
 	id      uint64
 	name    string
 	learner bool
+	added   time.Time
 	// machine that the member runs on; nil if it is gone.
 	machine *worldMachine
 }
@@ -428,7 +429,7 @@ func (w *world) advance(machine *worldMachine) {
 			return
 		}
 		w.nextID++
-		w.members = append(w.members, &worldMember{id: w.nextID, learner: machine.joins, machine: machine})
+		w.members = append(w.members, &worldMember{id: w.nextID, learner: machine.joins, added: w.now, machine: machine})
 		if machine.joins {
 			machine.stage = learning
 			return
