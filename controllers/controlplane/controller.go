@@ -223,6 +223,9 @@ func (r *Reconciler) conclude(s *scope, result outcome, err error) (ctrl.Result,
 func (s *scope) requeue(result outcome) ctrl.Result {
 	switch {
 	case s.deleting():
+		if s.cluster.UID == "" { // without the Cluster, the watch of its workers does not find the control plane
+			return ctrl.Result{RequeueAfter: watchedInterval}
+		}
 		return ctrl.Result{}
 	case result.failure == nil && (s.newlyInitialized || result.next.Action == plan.ActionRemoveMember):
 		// No watch reports that a control plane is initialized, or that an etcd member is removed.
