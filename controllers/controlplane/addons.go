@@ -19,6 +19,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 
 	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/report"
 )
 
 const (
@@ -61,7 +62,7 @@ func (r *Reconciler) updateAddons(ctx context.Context, s *scope) error {
 		return err
 	}
 	if err := r.workload.UpdateAddons(ctx, wanted); err != nil {
-		r.recorder.Eventf(s.controlPlane, nil, corev1.EventTypeWarning, reasonAddonsNotUpdated, "UpdateAddons", "%.*s", maxNote, err.Error())
+		r.recorder.Eventf(s.controlPlane, nil, corev1.EventTypeWarning, reasonAddonsNotUpdated, "UpdateAddons", "%s", report.Note(err.Error()))
 		return errors.Join(err, s.showAddons(ctx, err))
 	}
 	if err := s.showAddons(ctx, nil); err != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
-// maxReport is how many bytes of an error a message shows, so that advice fits after it.
+// maxReport is how many characters of an error a message shows, so that advice fits after it.
 const maxReport = 8192
 
 // conditionTypes are the conditions that this controller owns on a FooControlPlane.

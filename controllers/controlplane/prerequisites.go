@@ -21,6 +21,7 @@ import (
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/controlplane/v1beta2"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/report"
 	"github.com/capfoo/cluster-api-provider-foo/internal/certs"
 	"github.com/capfoo/cluster-api-provider-foo/internal/controlplanerules"
 	"github.com/capfoo/cluster-api-provider-foo/internal/kubeconfig"
@@ -204,7 +205,7 @@ func (r *Reconciler) specProblem(s *scope) *plan.Problem {
 	}
 	if s.memory.refused != refused.Message {
 		s.memory.refused = refused.Message
-		r.recorder.Eventf(s.controlPlane, nil, corev1.EventTypeWarning, reasonSpecRefused, "Validate", "%.*s", maxNote, refused.Message)
+		r.recorder.Eventf(s.controlPlane, nil, corev1.EventTypeWarning, reasonSpecRefused, "Validate", "%s", report.Note(refused.Message))
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ import (
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/controlplane/v1beta2"
 
 	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/report"
 )
 
 // maxMessage is the longest message that the status may hold, in bytes.
@@ -175,19 +176,16 @@ func (s *scope) forgetRemediation(result outcome) {
 	}
 }
 
-// maxNote is the API server's limit for the note of an event, in bytes.
-const maxNote = 1024
-
 // announce emits one event for what was done or for what failed. Waiting emits none: the conditions
 // show it.
 func announce(recorder events.EventRecorder, controlPlane *controlplanev1.FooControlPlane, next plan.Decision, failure error) {
 	idle := !next.Acts()
 	switch {
 	case failure != nil && idle:
-		recorder.Eventf(controlPlane, nil, corev1.EventTypeWarning, "ReconcileFailed", "Reconcile", "%.*s", maxNote, failure.Error())
+		recorder.Eventf(controlPlane, nil, corev1.EventTypeWarning, "ReconcileFailed", "Reconcile", "%s", report.Note(failure.Error()))
 	case failure != nil:
-		recorder.Eventf(controlPlane, nil, corev1.EventTypeWarning, next.Reason+"Failed", string(next.Action), "%.*s", maxNote, next.Message+": "+failure.Error())
+		recorder.Eventf(controlPlane, nil, corev1.EventTypeWarning, next.Reason+"Failed", string(next.Action), "%s", report.Note(next.Message+": "+failure.Error()))
 	case !idle && next.Action != plan.ActionFinish:
-		recorder.Eventf(controlPlane, nil, corev1.EventTypeNormal, next.Reason, string(next.Action), "%.*s", maxNote, next.Message)
+		recorder.Eventf(controlPlane, nil, corev1.EventTypeNormal, next.Reason, string(next.Action), "%s", report.Note(next.Message))
 	}
 }

@@ -5,6 +5,7 @@ package report
 
 import (
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -13,7 +14,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// maxNote is the longest note of an event that the API server accepts.
+// maxNote is the longest note of an event that the API server accepts, in bytes.
 const maxNote = 1024
 
 // Kinds maps the condition reasons that are worth an event to the event's type, Normal or Warning.
@@ -30,7 +31,7 @@ func Record(recorder events.EventRecorder, object runtime.Object, kinds Kinds, b
 			continue
 		}
 		said = append(said, condition)
-		recorder.Eventf(object, nil, kind, condition.Reason, condition.Type, "%s", truncate(note(condition)))
+		recorder.Eventf(object, nil, kind, condition.Reason, condition.Type, "%s", Note(note(condition)))
 	}
 }
 
@@ -52,9 +53,11 @@ func note(condition metav1.Condition) string {
 	return condition.Message
 }
 
-func truncate(note string) string {
-	if len(note) <= maxNote {
-		return note
+// Note returns the text, cut to what the API server accepts as the note of an event.
+func Note(text string) string {
+	if len(text) <= maxNote {
+		return text
 	}
-	return note[:maxNote-3] + "..."
+	// Without a character that was cut in two.
+	return strings.ToValidUTF8(text[:maxNote-3], "") + "..."
 }

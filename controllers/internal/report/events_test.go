@@ -37,6 +37,7 @@ func TestRecord(t *testing.T) {
 		"two work":                   {nil, list(works, alsoWorks), []string{"Normal Works A is True", "Normal Works B is True"}},
 		"Ready, which repeats":       {nil, list(ready), nil},
 		"not worth an event":         {nil, []metav1.Condition{{Type: "A", Reason: "Waiting"}}, nil},
+		"cut inside a character":     {nil, []metav1.Condition{{Type: "A", Reason: "Broken", Message: strings.Repeat("x", 1020) + "“quoted”"}}, []string{"Warning Broken " + strings.Repeat("x", 1020) + "..."}},
 		"longer than they take":      {nil, []metav1.Condition{{Type: "A", Reason: "Broken", Message: strings.Repeat("x", 2000)}}, []string{"Warning Broken " + strings.Repeat("x", 1021) + "..."}},
 	} {
 		t.Run(name, func(t *testing.T) {
