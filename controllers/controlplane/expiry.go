@@ -5,6 +5,7 @@ package controlplane
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -24,23 +25,14 @@ import (
 // makes the certificates when the Machine starts, so they are read only once. After a renewal on
 // the machine, remove the annotation to have the expiry read again.
 func (r *Reconciler) showExpiries(ctx context.Context, s *scope) error {
+	var failed []error
 	for _, machine := range s.machines {
 		config, ok := s.configs[machine.Name]
-		if !ok || !machine.DeletionTimestamp.IsZero() || hasExpiry(machine) || hasExpiry(config) || !s.serves(machine) {
-			continue
+		if ok && machine.DeletionTimestamp.IsZero() && !hasExpiry(machine) && !hasExpiry(config) && s.serves(machine) {
+			failed = append(failed, r.showExpiry(ctx, s, machine, config))
 		}
-		expiry, err := r.workload.CertificateExpiry(ctx, workload.APIServerEndpoint{
-			Cluster: s.key(), Node: machine.Status.NodeRef.Name, Port: apiServerPort(config.Spec),
-		})
-		if err != nil {
-			return fmt.Errorf("reading the expiry of the certificates of Machine %s: %w", machine.Name, err)
-		}
-		if err := r.showExpiry(ctx, config, expiry); err != nil {
-			return err
-		}
-		ctrl.LoggerFrom(ctx).V(2).Info("Recorded the expiry of certificates", "Machine", klog.KObj(machine), "expiry", expiry)
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
 // serves reports whether the Machine's API server can be asked. Its static pod appears only shortly
@@ -55,12 +47,19 @@ func hasExpiry(object client.Object) bool {
 	return ok
 }
 
-func (r *Reconciler) showExpiry(ctx context.Context, config *bootstrapv1.KubeadmConfig, expiry time.Time) error {
+func (r *Reconciler) showExpiry(ctx context.Context, s *scope, machine *clusterv1.Machine, config *bootstrapv1.KubeadmConfig) error {
+	expiry, err := r.workload.CertificateExpiry(ctx, workload.APIServerEndpoint{
+		Cluster: s.key(), Node: machine.Status.NodeRef.Name, Port: apiServerPort(config.Spec),
+	})
+	if err != nil {
+		return fmt.Errorf("reading the expiry of the certificates of Machine %s: %w", machine.Name, err)
+	}
 	before := config.DeepCopy()
 	annotations.AddAnnotations(config, map[string]string{clusterv1.MachineCertificatesExpiryDateAnnotation: expiry.UTC().Format(time.RFC3339)})
 	if err := r.client.Patch(ctx, config, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("annotating KubeadmConfig %s: %w", config.Name, err)
 	}
+	ctrl.LoggerFrom(ctx).V(2).Info("Recorded the expiry of certificates", "Machine", klog.KObj(machine), "expiry", expiry)
 	return nil
 }
 
