@@ -189,8 +189,8 @@ func (b *budget) scaleDown() {
 	marked, others := split(slices.Concat(b.candidates, b.broken), func(c candidate) bool {
 		return b.rollsOut() && c.marked() && !c.state.outdated()
 	})
-	b.take(victims(marked, b.zones, len(marked), compare), b.live-b.replicas, causeScaleDown)
-	b.take(victims(others, b.zones, len(others), compare), b.live-allowed, causeScaleDown)
+	b.take(victims(marked, b.zones), b.live-b.replicas, causeScaleDown)
+	b.take(victims(others, b.zones), b.live-allowed, causeScaleDown)
 }
 
 // rollOut removes as many outdated members as members of the current revision have become available
@@ -209,7 +209,7 @@ func (b *budget) rollOut() {
 	for _, c := range outdated {
 		zones[c.zone()] += 2
 	}
-	b.take(victims(outdated, zones, len(outdated), compare), b.outdated+b.ready-b.minAvailable(), causeRollout)
+	b.take(victims(outdated, zones), b.outdated+b.ready-b.minAvailable(), causeRollout)
 }
 
 // rollsOut reports whether there are outdated members to replace.
@@ -257,48 +257,17 @@ func split(all []candidate, matches func(candidate) bool) (matching, others []ca
 	return matching, others
 }
 
-// victims chooses up to count candidates: by rank, then from the zone with the most members left,
-// so that the rest stays spread, then in the order of compare. The same candidates always give the
-// same victims. It does not change zones.
-func victims(candidates []candidate, zones map[string]int, count int, compare func(a, b candidate) int) []candidate {
-	left := maps.Clone(zones)
-	byRank := map[rank][]candidate{}
+// victims orders candidates by rank, then so that the rest stays spread: first from the zone with the
+// most members left, then in the order of compare. The same candidates always get the same order.
+func victims(candidates []candidate, zones map[string]int) []candidate {
+	slices.SortFunc(candidates, func(a, b candidate) int { return cmp.Or(cmp.Compare(a.rank(), b.rank()), compare(a, b)) })
+	left, turns := maps.Clone(zones), map[string]int{}
 	for _, c := range candidates {
-		byRank[c.rank()] = append(byRank[c.rank()], c)
+		turns[c.name] = left[c.zone()] // how many its zone has left when it is its turn there
+		left[c.zone()]--
 	}
-	var chosen []candidate
-	for r := rankMarked; r <= lastRank && len(chosen) < count; r++ {
-		chosen = append(chosen, fromFullestZones(byRank[r], left, count-len(chosen), compare)...)
-	}
-	return chosen
-}
-
-// fromFullestZones chooses up to count candidates, one after the other from the zone with the most
-// members left, and counts left down. The cost per choice depends on the number of zones, not on
-// the number of candidates.
-func fromFullestZones(candidates []candidate, left map[string]int, count int, compare func(a, b candidate) int) []candidate {
-	slices.SortFunc(candidates, compare)
-	queues := map[string][]candidate{}
-	for _, c := range candidates {
-		queues[c.zone()] = append(queues[c.zone()], c)
-	}
-	count = min(count, len(candidates))
-	chosen := make([]candidate, 0, max(count, 0))
-	for len(chosen) < count {
-		zone := fullest(queues, left, compare)
-		chosen = append(chosen, queues[zone][0])
-		left[zone]--
-		if queues[zone] = queues[zone][1:]; len(queues[zone]) == 0 {
-			delete(queues, zone)
-		}
-	}
-	return chosen
-}
-
-// fullest returns the zone with the most members left; among equal ones, the one whose first
-// candidate comes first.
-func fullest(queues map[string][]candidate, left map[string]int, compare func(a, b candidate) int) string {
-	return slices.MinFunc(slices.Collect(maps.Keys(queues)), func(a, b string) int {
-		return cmp.Or(cmp.Compare(left[b], left[a]), compare(queues[a][0], queues[b][0]))
+	slices.SortFunc(candidates, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(turns[b.name], turns[a.name]), compare(a, b))
 	})
+	return candidates
 }

@@ -229,8 +229,6 @@ const (
 	rankReady
 )
 
-const lastRank = rankReady
-
 func (c candidate) rank() rank {
 	switch {
 	case c.marked():
