@@ -12,6 +12,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -139,27 +140,8 @@ func holds(want, have *int32) bool { return want == nil || ptr.Equal(want, have)
 
 func (s settings) applyTo(machine *clusterv1.Machine, name string) application {
 	applied := newApplication(settingsManager, clusterv1.GroupVersion.WithKind("Machine"), machine)
-	spec := map[string]any{}
-	put(spec, "minReadySeconds", s.MinReadySeconds)
-	deletion := map[string]any{}
-	put(deletion, "nodeDrainTimeoutSeconds", s.Deletion.NodeDrainTimeoutSeconds)
-	put(deletion, "nodeVolumeDetachTimeoutSeconds", s.Deletion.NodeVolumeDetachTimeoutSeconds)
-	put(deletion, "nodeDeletionTimeoutSeconds", s.Deletion.NodeDeletionTimeoutSeconds)
-	if len(deletion) > 0 {
-		spec["deletion"] = deletion
-	}
-	gates := make([]any, 0, len(s.ReadinessGates))
-	for _, gate := range s.ReadinessGates {
-		encoded := map[string]any{"conditionType": gate.ConditionType}
-		if gate.Polarity != "" {
-			encoded["polarity"] = string(gate.Polarity)
-		}
-		gates = append(gates, encoded)
-	}
-	if len(gates) > 0 {
-		spec["readinessGates"] = gates
-	}
-	if len(spec) > 0 {
+	// It cannot fail: all of it came from JSON.
+	if spec, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&s); err == nil && len(spec) > 0 {
 		applied.object.Object["spec"] = spec
 	}
 	if name != "" {
@@ -213,10 +195,4 @@ func contains(have, want map[string]string) bool {
 		}
 	}
 	return true
-}
-
-func put(object map[string]any, key string, value *int32) {
-	if value != nil {
-		object[key] = int64(*value)
-	}
 }
