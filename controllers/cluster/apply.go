@@ -10,6 +10,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
+	"sigs.k8s.io/cluster-api/util/annotations"
+
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta2"
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/cloudfault"
@@ -83,10 +85,7 @@ func ensure(ctx context.Context, c Cloud, fooCluster *infrav1.FooCluster, spec c
 	}
 	if loadBalancer.Address != "" && fooCluster.Spec.ControlPlaneEndpoint.IsZero() {
 		fooCluster.Spec.ControlPlaneEndpoint = infrav1.APIEndpoint{Host: loadBalancer.Address, Port: loadBalancer.Port}
-		if fooCluster.Annotations == nil {
-			fooCluster.Annotations = map[string]string{}
-		}
-		fooCluster.Annotations[loadBalancerAnnotation] = loadBalancer.Name
+		annotations.AddAnnotations(fooCluster, map[string]string{loadBalancerAnnotation: loadBalancer.Name})
 	}
 	return outcome{loadBalancer: &loadBalancer}
 }

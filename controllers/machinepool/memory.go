@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -16,6 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"sigs.k8s.io/cluster-api/util/annotations"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta2"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/report"
@@ -84,15 +85,10 @@ func (m memory) encode() (string, error) {
 }
 
 func setMemory(pool client.Object, encoded string) {
-	annotations := maps.Clone(pool.GetAnnotations())
-	delete(annotations, memoryAnnotation)
+	delete(pool.GetAnnotations(), memoryAnnotation)
 	if encoded != "" {
-		if annotations == nil {
-			annotations = map[string]string{}
-		}
-		annotations[memoryAnnotation] = encoded
+		annotations.AddAnnotations(pool, map[string]string{memoryAnnotation: encoded})
 	}
-	pool.SetAnnotations(annotations)
 }
 
 // remember writes the memory before anything that depends on it is done. The write fails if the

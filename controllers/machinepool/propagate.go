@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"maps"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,6 +18,7 @@ import (
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util"
+	"sigs.k8s.io/cluster-api/util/annotations"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta2"
 )
@@ -145,7 +145,7 @@ func (s settings) applyTo(machine *clusterv1.Machine, name string) application {
 		applied.object.Object["spec"] = spec
 	}
 	if name != "" {
-		applied.object.SetAnnotations(map[string]string{appliedAnnotation: name})
+		annotations.AddAnnotations(applied.object, map[string]string{appliedAnnotation: name})
 	}
 	return applied
 }
@@ -156,25 +156,14 @@ func (m metadata) holdsFor(fooMachine *infrav1.FooMachine) bool {
 
 func (m metadata) applyTo(fooMachine *infrav1.FooMachine, name string) application {
 	applied := newApplication(metadataManager, infrav1.GroupVersion.WithKind(infrav1.InfrastructureMachineKind), fooMachine)
-	annotations := maps.Clone(m.Annotations)
-	if name != "" {
-		annotations = withAnnotation(annotations, appliedAnnotation, name)
-	}
 	if len(m.Labels) > 0 {
 		applied.object.SetLabels(m.Labels)
 	}
-	if len(annotations) > 0 {
-		applied.object.SetAnnotations(annotations)
+	annotations.AddAnnotations(applied.object, m.Annotations)
+	if name != "" {
+		annotations.AddAnnotations(applied.object, map[string]string{appliedAnnotation: name})
 	}
 	return applied
-}
-
-func withAnnotation(annotations map[string]string, key, value string) map[string]string {
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	annotations[key] = value
-	return annotations
 }
 
 // newApplication returns an empty application. The UID keeps it from recreating an object that is
