@@ -57,7 +57,7 @@ type reconciler struct {
 	gate     gate.Gate
 	reporter report.Reporter
 	now      func() time.Time
-	missing  *missing
+	missing  missing
 }
 
 // SetupWithManager adds the controller to a manager.
@@ -71,7 +71,7 @@ func setupWithClock(ctx context.Context, mgr ctrl.Manager, options Options, now 
 	}
 	c := mgr.GetClient()
 	r := &reconciler{
-		client: c, live: mgr.GetAPIReader(), clouds: options.Clouds, now: now, missing: newMissing(),
+		client: c, live: mgr.GetAPIReader(), clouds: options.Clouds, now: now,
 		gate: gate.Gate{Client: c, WatchFilter: options.WatchFilterValue, Finalizer: infrav1.FooClusterFinalizer},
 		reporter: report.Reporter{
 			Client: c, Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder(controllerName), Owned: ownedConditions, Kinds: eventKinds,

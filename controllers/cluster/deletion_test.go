@@ -46,7 +46,7 @@ func TestACacheThatIsBehindADeletionKeepsTheLoadBalancer(t *testing.T) {
 	})
 	foocloud := fake.New(fake.Options{Mode: fake.Instant})
 	r := &reconciler{
-		client: behind, live: kube, clouds: cloudidentity.One(foocloud), now: time.Now, missing: newMissing(),
+		client: behind, live: kube, clouds: cloudidentity.One(foocloud), now: time.Now,
 		gate: gate.Gate{Client: behind, Finalizer: infrav1.FooClusterFinalizer},
 		reporter: report.Reporter{
 			Client: behind, Live: kube, Recorder: events.NewFakeRecorder(100), Owned: ownedConditions, Kinds: eventKinds,

@@ -154,24 +154,14 @@ func secretMetadata() *metav1.PartialObjectMetadata {
 // missing records since when kubeconfigs have been missing. After a restart, a FooCluster waits for
 // its kubeconfig again.
 type missing struct {
-	lock sync.Mutex
-	seen map[types.UID]time.Time
+	first sync.Map
 }
-
-func newMissing() *missing { return &missing{seen: map[types.UID]time.Time{}} }
 
 // since returns the time of the first call for the object, which is now if there was none before.
 func (m *missing) since(object types.UID, now time.Time) time.Time {
-	m.lock.Lock()
-	defer m.lock.Unlock()
-	if _, known := m.seen[object]; !known {
-		m.seen[object] = now
-	}
-	return m.seen[object]
+	first, _ := m.first.LoadOrStore(object, now)
+	since, _ := first.(time.Time)
+	return since
 }
 
-func (m *missing) forget(object types.UID) {
-	m.lock.Lock()
-	defer m.lock.Unlock()
-	delete(m.seen, object)
-}
+func (m *missing) forget(object types.UID) { m.first.Delete(object) }

@@ -25,7 +25,7 @@ func TestACacheThatIsBehindLosesNoEndpoint(t *testing.T) {
 	now := newState(ownEndpoint).fooCluster
 	now.Name, now.OwnerReferences = behind.Name, behind.OwnerReferences
 	kube := clientfake.NewClientBuilder().WithScheme(scheme).WithObjects(owner, now).Build()
-	r := &reconciler{client: kube, live: kube, now: time.Now, missing: newMissing()}
+	r := &reconciler{client: kube, live: kube, now: time.Now}
 	s, err := r.observe(t.Context(), behind)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(client.ObjectKeyFromObject(s.cluster)).To(Equal(client.ObjectKeyFromObject(owner)))

@@ -29,7 +29,7 @@ func TestKubeconfigWait(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			remembered := newMissing()
+			remembered := &missing{}
 			s := &state{fooCluster: &infrav1.FooCluster{}, now: since.Add(test.after)}
 			if test.missing {
 				remembered.since("u1", since)

@@ -57,7 +57,7 @@ type reconciler struct {
 	reporter report.Reporter
 	clock    clock.PassiveClock
 	memories *memories
-	pace     *pace
+	pace     pace
 }
 
 // SetupWithManager adds the controller to a manager.
@@ -72,7 +72,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		reporter: report.Reporter{
 			Client: c, Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder(controllerName), Owned: ownedConditions, Kinds: eventKinds,
 		},
-		clock: clock.RealClock{}, memories: newMemories(), pace: newPace(),
+		clock: clock.RealClock{}, memories: newMemories(),
 	}
 	if err := addPoolIndex(ctx, mgr.GetFieldIndexer()); err != nil {
 		return err

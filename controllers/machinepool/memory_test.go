@@ -20,7 +20,7 @@ import (
 
 func TestPaceGrowsWithThePool(t *testing.T) {
 	g := NewWithT(t)
-	p, key := newPace(), types.NamespacedName{Namespace: "ns", Name: "workers"}
+	p, key := &pace{}, types.NamespacedName{Namespace: "ns", Name: "workers"}
 	g.Expect(p.rest(key, epoch)).To(BeZero())
 	p.reconciled(key, 2000, epoch)
 	g.Expect(p.rest(key, epoch)).To(Equal(time.Second))

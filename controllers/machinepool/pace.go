@@ -21,29 +21,20 @@ const (
 
 // pace records when a pool may be reconciled again.
 type pace struct {
-	lock  sync.Mutex
-	pools map[types.NamespacedName]time.Time
+	until sync.Map
 }
-
-func newPace() *pace { return &pace{pools: map[types.NamespacedName]time.Time{}} }
 
 // rest returns how long to wait before the next reconcile, or zero.
 func (p *pace) rest(key types.NamespacedName, now time.Time) time.Duration {
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	return max(p.pools[key].Sub(now), 0)
+	recorded, _ := p.until.Load(key)
+	until, _ := recorded.(time.Time) // the zero time, if nothing is recorded, has passed
+	return max(until.Sub(now), 0)
 }
 
 // reconciled sets when a pool may be reconciled again after a successful reconcile. After a failed one,
 // the queue's backoff applies, which a rest would reset.
 func (p *pace) reconciled(key types.NamespacedName, members int, now time.Time) {
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	p.pools[key] = now.Add(min(time.Duration(members)*pacePerMember, paceMax))
+	p.until.Store(key, now.Add(min(time.Duration(members)*pacePerMember, paceMax)))
 }
 
-func (p *pace) forget(key types.NamespacedName) {
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	delete(p.pools, key)
-}
+func (p *pace) forget(key types.NamespacedName) { p.until.Delete(key) }

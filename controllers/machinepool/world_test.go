@@ -99,7 +99,7 @@ func (w *world) restart() {
 		client: intercepted, live: intercepted, clouds: cloudidentity.One(w.cloud),
 		gate:     gate.Gate{Client: intercepted, Finalizer: infrav1.FooMachinePoolFinalizer},
 		reporter: report.Reporter{Client: intercepted, Live: intercepted, Recorder: events.NewFakeRecorder(1000), Owned: ownedConditions, Kinds: eventKinds},
-		clock:    w.clock, secrets: w.kube, memories: newMemories(), pace: newPace(),
+		clock:    w.clock, secrets: w.kube, memories: newMemories(),
 	}
 }
 
