@@ -255,7 +255,7 @@ func TestDisruptionKeepsTheBudget(t *testing.T) {
 func TestPortion(t *testing.T) {
 	for name, test := range map[string]struct {
 		value     *intstr.IntOrString
-		direction rounding
+		direction bool
 		want      int
 	}{
 		"the default":        {nil, up, 1},

@@ -118,28 +118,23 @@ func scalingOf(s *scope) scaling {
 	}
 }
 
-// rounding is the direction in which a percentage is rounded.
-type rounding int
-
+// Directions in which a percentage is rounded.
 const (
-	down rounding = 0
-	up   rounding = 99
+	down = false
+	up   = true
 )
 
 // portion returns a number, or a percentage of the whole. It makes values harmless that the API
 // would not accept: a negative number counts as zero, and an invalid percentage as the default.
-func portion(value *intstr.IntOrString, byDefault, whole int, direction rounding) int {
+func portion(value *intstr.IntOrString, byDefault, whole int, roundUp bool) int {
 	if value == nil {
 		return byDefault
 	}
-	if value.Type == intstr.Int {
-		return max(value.IntValue(), 0)
-	}
-	percent, err := intstr.GetScaledValueFromIntOrPercent(value, 100, false)
-	if err != nil || percent < 0 || percent > 100 {
+	scaled, err := intstr.GetScaledValueFromIntOrPercent(value, whole, roundUp)
+	if err != nil || value.Type == intstr.String && (scaled < 0 || scaled > whole) {
 		return byDefault
 	}
-	return (percent*whole + int(direction)) / 100
+	return max(scaled, 0)
 }
 
 // minAvailable returns how many members must stay available whatever is replaced.
