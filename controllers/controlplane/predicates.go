@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -18,22 +17,11 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/gate"
 )
 
-// updated accepts updates for which changed holds, and everything that is not an update.
-func updated[T client.Object](changed func(before, after T) bool) predicate.Predicate {
-	return predicate.Funcs{
-		UpdateFunc: func(e event.UpdateEvent) bool {
-			before, okBefore := e.ObjectOld.(T)
-			after, okAfter := e.ObjectNew.(T)
-			return okBefore && okAfter && changed(before, after)
-		},
-	}
-}
-
 // controlPlaneChanged drops updates of a FooControlPlane's status. This controller writes the
 // status itself, and reporting a failure must not trigger an immediate retry. A lost status and
 // resyncs still pass.
 func controlPlaneChanged() predicate.Predicate {
-	return updated(func(before, after *controlplanev1.FooControlPlane) bool {
+	return gate.Updated(func(before, after *controlplanev1.FooControlPlane) bool {
 		return before.ResourceVersion == after.ResourceVersion || statusLost(before.Status, after.Status) || gate.PauseChanged(before, after) ||
 			!apiequality.Semantic.DeepEqual(metaOf(before), metaOf(after))
 	})
@@ -68,7 +56,7 @@ func readOf(cluster *clusterv1.Cluster) []any {
 // clusterChanged accepts changes of the fields that the controller reads. The rest of a Cluster's
 // status changes all the time.
 func clusterChanged() predicate.Predicate {
-	return updated(func(before, after *clusterv1.Cluster) bool {
+	return gate.Updated(func(before, after *clusterv1.Cluster) bool {
 		return !apiequality.Semantic.DeepEqual(readOf(before), readOf(after))
 	})
 }
@@ -76,7 +64,7 @@ func clusterChanged() predicate.Predicate {
 // infraChanged accepts changes of the number of owners, of the bootstrap condition and of the
 // fields that the contract defines. It drops all other changes.
 func infraChanged() predicate.Predicate {
-	return updated(func(before, after *unstructured.Unstructured) bool {
+	return gate.Updated(func(before, after *unstructured.Unstructured) bool {
 		return len(before.GetOwnerReferences()) != len(after.GetOwnerReferences()) ||
 			bootstrapped(before) != bootstrapped(after) ||
 			!apiequality.Semantic.DeepEqual(readInfraCluster(before), readInfraCluster(after))

@@ -13,7 +13,6 @@ import (
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -69,35 +68,24 @@ func (r *reconciler) machineToPool(ctx context.Context, machine client.Object) [
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: key.Namespace, Name: ref.Name}}}
 }
 
-// zonesChanged passes a Cluster whose failure domains change. Nothing else may happen to its pools
-// until the cloud replaces a lost instance, in one of the zones that it knows.
-func zonesChanged() predicate.Funcs {
-	return predicate.Funcs{
-		UpdateFunc: func(e event.UpdateEvent) bool {
-			before, wasCluster := e.ObjectOld.(*clusterv1.Cluster)
-			after, isCluster := e.ObjectNew.(*clusterv1.Cluster)
-			return wasCluster && isCluster && !equality.Semantic.DeepEqual(before.Status.FailureDomains, after.Status.FailureDomains)
-		},
-		CreateFunc:  func(event.CreateEvent) bool { return false },
-		DeleteFunc:  func(event.DeleteEvent) bool { return false },
-		GenericFunc: func(event.GenericEvent) bool { return false },
-	}
+// zonesChanged passes updates of a Cluster only if they change its failure domains. Nothing else may
+// happen to its pools until the cloud replaces a lost instance, in one of the zones that it knows.
+func zonesChanged() predicate.Predicate {
+	return gate.Updated(func(before, after *clusterv1.Cluster) bool {
+		return !equality.Semantic.DeepEqual(before.Status.FailureDomains, after.Status.FailureDomains)
+	})
 }
 
 // machineMatters passes the changes of a Machine that a decision about members may depend on.
-func machineMatters() predicate.Funcs {
-	besidesStatus := gate.BesidesStatus()
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		before, wasMachine := e.ObjectOld.(*clusterv1.Machine)
-		after, isMachine := e.ObjectNew.(*clusterv1.Machine)
-		return !wasMachine || !isMachine || besidesStatus.Update(e) ||
-			before.Status.NodeRef.IsDefined() != after.Status.NodeRef.IsDefined() ||
+func machineMatters() predicate.Predicate {
+	return predicate.Or[client.Object](gate.BesidesStatus(), gate.Updated(func(before, after *clusterv1.Machine) bool {
+		return before.Status.NodeRef.IsDefined() != after.Status.NodeRef.IsDefined() ||
 			infrastructureDeleted(before) != infrastructureDeleted(after) ||
 			slices.ContainsFunc(decisiveConditions, func(kind string) bool {
 				return conditions.IsTrue(before, kind) != conditions.IsTrue(after, kind) ||
 					conditions.IsFalse(before, kind) != conditions.IsFalse(after, kind)
 			})
-	}}
+	}))
 }
 
 var decisiveConditions = []string{

@@ -93,6 +93,15 @@ func pausedStatus(object client.Object) metav1.ConditionStatus {
 	return ""
 }
 
+// Updated passes the updates for which changed holds, and every event that is not an update.
+func Updated[T client.Object](changed func(before, after T) bool) predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, okBefore := e.ObjectOld.(T)
+		after, okAfter := e.ObjectNew.(T)
+		return okBefore && okAfter && changed(before, after)
+	}}
+}
+
 // CreatedOrDeleted passes only create and delete events, for a controller that counts objects.
 func CreatedOrDeleted() predicate.Funcs {
 	return predicate.Funcs{
