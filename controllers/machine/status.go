@@ -12,13 +12,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/conditions"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta2"
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/cloudfault"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/report"
+	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
 )
 
 // ownedConditions are the conditions that only this controller sets.
@@ -74,11 +74,7 @@ func setInstance(status *infrav1.FooMachineStatus, instance *cloud.Instance) {
 	if instance.Interruptible {
 		status.Interruptible = ptr.To(true)
 	}
-	status.Addresses = []clusterv1.MachineAddress{{Type: clusterv1.MachineHostName, Address: instance.Hostname}}
-	if instance.Address != "" {
-		address := clusterv1.MachineAddress{Type: clusterv1.MachineInternalIP, Address: instance.Address}
-		status.Addresses = append(status.Addresses, address)
-	}
+	status.Addresses = ownertags.Addresses(*instance)
 }
 
 func provisionedCondition(s *state, o outcome) metav1.Condition {

@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/conditions"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta2"
@@ -107,7 +106,7 @@ func instanceStatuses(members []member) []infrav1.FooMachinePoolInstanceStatus {
 		statuses = append(statuses, infrav1.FooMachinePoolInstanceStatus{
 			InstanceName:  m.name,
 			ProviderID:    m.instance.ProviderID,
-			Addresses:     addresses(*m.instance),
+			Addresses:     ownertags.Addresses(*m.instance),
 			FailureDomain: m.instance.Zone,
 			Version:       m.instance.KubernetesVersion,
 			Revision:      m.instance.Revision,
@@ -116,14 +115,6 @@ func instanceStatuses(members []member) []infrav1.FooMachinePoolInstanceStatus {
 		})
 	}
 	return statuses
-}
-
-func addresses(instance cloud.Instance) []clusterv1.MachineAddress {
-	all := []clusterv1.MachineAddress{{Type: clusterv1.MachineHostName, Address: instance.Hostname}}
-	if instance.Address != "" {
-		all = append(all, clusterv1.MachineAddress{Type: clusterv1.MachineInternalIP, Address: instance.Address})
-	}
-	return all
 }
 
 // ownedConditions are the conditions that only this controller sets.

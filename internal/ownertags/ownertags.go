@@ -19,6 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/types"
 
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/infrastructure/v1beta2"
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 )
@@ -147,6 +149,15 @@ func MachineOf(name string, tags cloud.Tags) (types.NamespacedName, bool) {
 
 // operatingSystem is the operating system of all instances of a Foo cloud.
 const operatingSystem = "linux"
+
+// Addresses returns the addresses of an instance.
+func Addresses(instance cloud.Instance) []clusterv1.MachineAddress {
+	all := []clusterv1.MachineAddress{{Type: clusterv1.MachineHostName, Address: instance.Hostname}}
+	if instance.Address != "" {
+		all = append(all, clusterv1.MachineAddress{Type: clusterv1.MachineInternalIP, Address: instance.Address})
+	}
+	return all
+}
 
 // NodeCapacity returns the capacity of a node on an instance of the type, and what else is known
 // about the node, for the cluster autoscaler. It does not subtract what the kubelet reserves.
