@@ -286,8 +286,7 @@ func (r *reconciler) observeBootstrap(ctx context.Context, s *scope) error {
 		return nil
 	}
 	key := client.ObjectKey{Namespace: s.pool.Namespace, Name: name}
-	secret := &metav1.PartialObjectMetadata{}
-	secret.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
+	secret := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"}}
 	err := r.secrets.Get(ctx, key, secret)
 	if apierrors.IsNotFound(err) { // the cache may hold only the Secrets of Clusters
 		err = r.live.Get(ctx, key, secret)
