@@ -8,7 +8,8 @@
 // Every call is idempotent. Ensure calls create what is missing, return what exists, and refuse to
 // change immutable fields with an InvalidError. Delete calls start a deletion and return nil while
 // it is in progress. They return a NotFoundError once nothing is left, so callers repeat the call
-// until they get that error.
+// until they get that error. A repeated call changes nothing, so it sends no event: callers may repeat
+// it at each event.
 //
 // Reads are consistent. Controllers delete the Machine of an instance that a list omits, so a cloud
 // whose own lists lag must hide that:

@@ -73,6 +73,7 @@ func Run(t *testing.T, options Options) {
 		"a pool refuses versions of an earlier one":      (*suite).poolIsCreatedAgain,
 		"a deletion is not overwritten by a scaling":     (*suite).scalingRacesDeletion,
 		"a deletion is not overwritten by a template":    (*suite).templateRacesDeletion,
+		"a repeated deletion of a pool is no change":     (*suite).deletesOnEvents,
 		"lists omit nothing that exists":                 (*suite).lists,
 		"a read after a call returns what the call did":  (*suite).readsAfterCalls,
 		"a read after an event returns the change":       (*suite).readsAfterEvents,

@@ -177,6 +177,20 @@ func (s *suite) deletionEvents() {
 	})
 }
 
+// deletesOnEvents deletes a pool again at each of its events, as controllers do. The deletion ends,
+// and the calls cause no events that cause more calls.
+func (s *suite) deletesOnEvents() {
+	s.createPool(s.pool(1, "r1"))
+	s.eventuallyRuns(s.eventuallyMembers(1)[0].ID)
+	events, calls := s.watches(), 0
+	s.Expect(s.cloud.DeletePool(s.t.Context(), poolName)).To(gomega.Succeed())
+	s.readsUntil(events, cloud.EventPool, func(cloud.Event) bool {
+		calls++
+		return cloud.IsNotFound(s.cloud.DeletePool(s.t.Context(), poolName))
+	})
+	s.Expect(calls).To(gomega.BeNumerically("<=", 10), "a few events tell of the deletion")
+}
+
 // watches returns the events from now on.
 func (s *suite) watches() <-chan cloud.Event {
 	s.t.Helper()

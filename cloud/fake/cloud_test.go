@@ -66,6 +66,26 @@ func TestPoolLife(t *testing.T) {
 	g.Expect(c.InstanceNames()).To(BeEmpty())
 }
 
+// Whoever repeats a deletion after each event would never stop if the repetition sent one.
+func TestRepeatedDeletionsOfAPoolSendNoEvents(t *testing.T) {
+	g := NewWithT(t)
+	c := New(Options{Mode: Manual})
+	_, err := c.EnsurePool(t.Context(), cloud.PoolSpec{Name: "ns.p", HostnamePrefix: "p", Size: 1, Revision: "1", Template: small}, "")
+	g.Expect(err).NotTo(HaveOccurred())
+	events, err := c.Watch(t.Context())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Eventually(events).Should(Receive(HaveField("Kind", cloud.EventSynced)))
+	g.Expect(c.DeletePool(t.Context(), "ns.p")).To(Succeed())
+	g.Eventually(events).Should(Receive(HaveField("Kind", cloud.EventInstance)))
+	g.Eventually(events).Should(Receive(HaveField("Kind", cloud.EventPool)))
+	g.Expect(c.DeletePool(t.Context(), "ns.p")).To(Succeed(), "the deletion goes on")
+	g.Consistently(events).ShouldNot(Receive())
+	c.FinishDeletions()
+	g.Eventually(events).Should(Receive(HaveField("Kind", cloud.EventInstance)))
+	g.Eventually(events).Should(Receive(HaveField("Kind", cloud.EventPool)))
+	g.Expect(c.DeletePool(t.Context(), "ns.p")).To(MatchError(cloud.IsNotFound, "not found"))
+}
+
 func TestPoolWhoseImageIsLost(t *testing.T) {
 	g := NewWithT(t)
 	c := New(Options{})

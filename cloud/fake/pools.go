@@ -137,18 +137,7 @@ func (c *Cloud) DeletePool(ctx context.Context, name string) error {
 	if err := c.enter(ctx, CallDeletePool); err != nil {
 		return err
 	}
-	left := false
-	for id, i := range c.instances {
-		if i.Pool != name {
-			continue
-		}
-		left = true
-		i.State = cloud.InstanceDeleting
-		if c.options.Mode == Instant {
-			c.remove(id)
-		}
-		c.emitInstance(i)
-	}
+	left := c.deleteMembers(name)
 	p, err := find(c.pools, kindPool, name)
 	if err != nil && left { // only the pool itself was lost
 		return nil
@@ -156,12 +145,37 @@ func (c *Cloud) DeletePool(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
+	instant := c.options.Mode == Instant
+	changes := instant || !p.Deleting
 	p.Deleting, p.Size = true, 0
-	if c.options.Mode == Instant {
+	if instant {
 		delete(c.pools, name)
 	}
-	c.emitPool(p)
+	if changes {
+		c.emitPool(p)
+	}
 	return nil
+}
+
+// deleteMembers deletes the instances of a pool, and reports whether there were any. Callers must hold the
+// lock.
+func (c *Cloud) deleteMembers(pool string) (left bool) {
+	instant := c.options.Mode == Instant
+	for id, i := range c.instances {
+		if i.Pool != pool {
+			continue
+		}
+		left = true
+		changes := instant || i.State != cloud.InstanceDeleting
+		i.State = cloud.InstanceDeleting
+		if instant {
+			c.remove(id)
+		}
+		if changes {
+			c.emitInstance(i)
+		}
+	}
+	return left
 }
 
 // LosePool removes a pool that nobody asked to delete, but not its instances. It reports false if no

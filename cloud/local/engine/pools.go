@@ -258,10 +258,12 @@ func (t *Tenant) DeletePool(_ context.Context, name string) error {
 }
 
 func (e *Engine) deletePool(c *change, record *store.Pool) error {
-	record.Deleting = true
-	record.Problem = nil
-	if err := c.putPool(record); err != nil {
-		return err
+	// Whoever repeats the call after each event must not get one for the call.
+	if !record.Deleting {
+		record.Deleting, record.Problem = true, nil
+		if err := c.putPool(record); err != nil {
+			return err
+		}
 	}
 	instances, err := c.Instances(record.Tenant)
 	if err != nil {
