@@ -137,7 +137,7 @@ func (c *Cloud) nextAddress() string {
 }
 
 func (c *Cloud) catalog() rules.Catalog {
-	return rules.Catalog{Zones: c.options.Zones, InstanceTypes: c.options.InstanceTypes}
+	return rules.Catalog{Zones: c.options.Zones, InstanceTypes: c.options.InstanceTypes, Images: c.options.Images}
 }
 
 // spread counts the matching instances by zone. Callers must hold the lock.

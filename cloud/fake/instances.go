@@ -35,7 +35,7 @@ func (c *Cloud) EnsureInstance(ctx context.Context, spec cloud.InstanceSpec) (cl
 
 // create adds an instance, standalone or for a pool. Callers must hold the lock.
 func (c *Cloud) create(spec cloud.InstanceSpec, of *pool) (*instance, error) {
-	if err := cmp.Or(c.catalog().Instance(spec), rules.Image("", spec.InstanceTemplate, c.options.Images)); err != nil {
+	if err := c.catalog().Instance(spec); err != nil {
 		return nil, err
 	}
 	size, err := c.catalog().InstanceType("type", spec.Type)

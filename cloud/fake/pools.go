@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
-	"github.com/capfoo/cluster-api-provider-foo/cloud/internal/rules"
 )
 
 // EnsurePool creates a pool or changes its template; see cloud.Pools.
@@ -22,7 +21,7 @@ func (c *Cloud) EnsurePool(ctx context.Context, spec cloud.PoolSpec, version str
 	defer c.lock.Unlock()
 	p, exists := c.pools[spec.Name]
 	p = cmp.Or(p, &pool{})
-	if err := cmp.Or(c.enter(ctx, CallEnsurePool), c.catalog().Pool(spec, p.Zones), rules.PoolImage(spec, p.PoolSpec, c.options.Images)); err != nil {
+	if err := cmp.Or(c.enter(ctx, CallEnsurePool), c.catalog().Pool(spec, p.PoolSpec)); err != nil {
 		return cloud.Pool{}, err
 	}
 	switch {

@@ -189,7 +189,6 @@ type catalog struct {
 	*Config
 	rules.Catalog
 
-	images []cloud.Image
 	// placed is false if the outer cluster has no zones, so that Pods can be anywhere.
 	placed bool
 	// open says for each architecture which zones have its nodes, and whether one of these takes new
@@ -225,7 +224,7 @@ func (c *Cloud) catalog(ctx context.Context) (*catalog, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := &catalog{Config: config}
+	found := &catalog{Config: config, Catalog: rules.Catalog{Images: config.images()}}
 	if err := c.addZones(ctx, found); err != nil {
 		return nil, err
 	}
@@ -235,7 +234,6 @@ func (c *Cloud) catalog(ctx context.Context) (*catalog, error) {
 		})
 	}
 	sortedBy(found.Catalog.InstanceTypes, func(t cloud.InstanceType) string { return t.Name })
-	found.images = config.images()
 	return found, nil
 }
 

@@ -173,7 +173,7 @@ func (c *Cloud) createMembers(ctx context.Context, p *pool, offered *catalog) er
 	if !p.full() {
 		// The catalog may have changed since the pool was ordered.
 		_, err := offered.OfferedZones(p.Zones)
-		if err = cmp.Or(err, offered.Pool(p.PoolSpec, p.Zones), rules.Image("template.", p.Template, offered.images)); err != nil {
+		if err = cmp.Or(err, offered.Pool(p.PoolSpec, p.PoolSpec), offered.Image("template.", p.Template)); err != nil {
 			return c.noteFailure(ctx, p, err)
 		}
 		if backendPort, err = c.expectBackend(ctx, p.Template.Tags); err != nil {

@@ -36,7 +36,7 @@ func (c *Cloud) EnsureInstance(ctx context.Context, spec cloud.InstanceSpec) (cl
 	if err != nil {
 		return cloud.Instance{}, err
 	}
-	if err := cmp.Or(offered.Instance(spec), rules.Image("", spec.InstanceTemplate, offered.images), checkUserData("userData", spec.UserData)); err != nil {
+	if err := cmp.Or(offered.Instance(spec), checkUserData("userData", spec.UserData)); err != nil {
 		return cloud.Instance{}, err
 	}
 	port, err := c.expectBackend(ctx, spec.Tags)

@@ -186,10 +186,7 @@ func (c *Cloud) EnsurePool(ctx context.Context, spec cloud.PoolSpec, version str
 		if p != nil {
 			before = p.PoolSpec
 		}
-		if err := cmp.Or(
-			offered.Pool(spec, before.Zones), rules.PoolImage(spec, before, offered.images),
-			checkUserData("template.userData", spec.Template.UserData),
-		); err != nil {
+		if err := cmp.Or(offered.Pool(spec, before), checkUserData("template.userData", spec.Template.UserData)); err != nil {
 			return nil, false, err
 		}
 		switch {

@@ -25,9 +25,10 @@ const (
 
 // Catalog is what a tenant can order.
 type Catalog struct {
-	// Zones and InstanceTypes on offer.
+	// Zones, InstanceTypes and Images on offer.
 	Zones         []cloud.Zone
 	InstanceTypes []cloud.InstanceType
+	Images        []cloud.Image
 	// NoDisks explains why no instance can get a disk of limited size; empty if every instance can.
 	NoDisks string
 }
@@ -88,7 +89,7 @@ func LoadBalancer(spec cloud.LoadBalancerSpec) error {
 	return nil
 }
 
-// Instance returns an InvalidError if the spec cannot be ordered. It does not look at the image.
+// Instance returns an InvalidError if the spec cannot be ordered.
 func (c Catalog) Instance(spec cloud.InstanceSpec) error {
 	if err := cmp.Or(
 		validateName("name", spec.Name, maxName), validateName("hostname", spec.Hostname, cloud.MaxHostname), validateTags("spread", spec.Spread),
@@ -103,7 +104,7 @@ func (c Catalog) Instance(spec cloud.InstanceSpec) error {
 	if _, err := c.OfferedZones(spec.Zones); err != nil {
 		return err
 	}
-	return c.template("", spec.InstanceTemplate)
+	return cmp.Or(c.template("", spec.InstanceTemplate), c.Image("", spec.InstanceTemplate))
 }
 
 // Size returns an InvalidError if no pool can have the size.
@@ -116,9 +117,9 @@ func Size(size int32) error {
 	}
 }
 
-// Pool returns an InvalidError if the spec cannot be ordered. It does not look at the image. The cloud
-// may have lost zones that the pool had before.
-func (c Catalog) Pool(spec cloud.PoolSpec, before []string) error {
+// Pool returns an InvalidError if the spec cannot be ordered. The cloud may have lost zones and the image
+// that the pool had before. For a new pool, before is empty.
+func (c Catalog) Pool(spec, before cloud.PoolSpec) error {
 	if err := cmp.Or(
 		validateName("name", spec.Name, maxPoolName), validateName("hostnamePrefix", spec.HostnamePrefix, cloud.MaxHostnamePrefix),
 		Size(spec.Size), validateTags("tags", spec.Tags), validateSize("revision", "bytes", len(spec.Revision), cloud.MaxRevision),
@@ -126,14 +127,14 @@ func (c Catalog) Pool(spec cloud.PoolSpec, before []string) error {
 		return err
 	}
 	for _, zone := range spec.Zones {
-		if slices.Contains(before, zone) {
+		if slices.Contains(before.Zones, zone) {
 			continue
 		}
 		if err := c.Zone("zones", zone); err != nil {
 			return err
 		}
 	}
-	return c.template("template.", spec.Template)
+	return cmp.Or(c.template("template.", spec.Template), c.poolImage(spec, before))
 }
 
 // Zone returns an InvalidError if there is no such zone.
@@ -186,10 +187,10 @@ func (c Catalog) InstanceType(field, name string) (cloud.InstanceType, error) {
 }
 
 // Image returns an InvalidError if no image fits the template, whose fields have the prefix.
-func Image(prefix string, template cloud.InstanceTemplate, images []cloud.Image) error {
+func (c Catalog) Image(prefix string, template cloud.InstanceTemplate) error {
 	version := template.KubernetesVersion
 	var versions, names []string
-	for _, image := range images {
+	for _, image := range c.Images {
 		switch {
 		case image.KubernetesVersion == version && image.Name == template.Image:
 			return nil
@@ -208,16 +209,15 @@ func Image(prefix string, template cloud.InstanceTemplate, images []cloud.Image)
 	}
 }
 
-// PoolImage returns an InvalidError if no image fits the template of a pool. The cloud may have lost the
+// poolImage returns an InvalidError if no image fits the template of a pool. The cloud may have lost the
 // image that the pool had before: the pool cannot grow then, but it can still change. It gets no other
-// revision, since no instances of that revision could be created to replace the present ones. For a new
-// pool, before is empty.
-func PoolImage(spec, before cloud.PoolSpec, images []cloud.Image) error {
+// revision, since no instances of that revision could be created to replace the present ones.
+func (c Catalog) poolImage(spec, before cloud.PoolSpec) error {
 	wanted, had := spec.Template, before.Template
 	if had.KubernetesVersion != "" && wanted.KubernetesVersion == had.KubernetesVersion && wanted.Image == had.Image && spec.Revision == before.Revision {
 		return nil
 	}
-	return Image("template.", wanted, images)
+	return c.Image("template.", wanted)
 }
 
 // ZoneNames returns the names of the zones, sorted.

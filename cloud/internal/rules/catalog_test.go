@@ -16,7 +16,7 @@ import (
 // A new order must name zones that exist. One from before is carried out in the zones that are left.
 func TestZonesThatAreLost(t *testing.T) {
 	g := NewWithT(t)
-	c := Catalog{Zones: []cloud.Zone{{Name: "b"}, {Name: "a"}}, InstanceTypes: []cloud.InstanceType{{Name: "small"}}}
+	c := Catalog{Zones: []cloud.Zone{{Name: "b"}, {Name: "a"}}, InstanceTypes: []cloud.InstanceType{{Name: "small"}}, Images: []cloud.Image{{}}}
 	g.Expect(c.OfferedZones(nil)).To(Equal([]string{"a", "b"}))
 	g.Expect(c.OfferedZones([]string{"lost", "b"})).To(Equal([]string{"b"}))
 	_, err := c.OfferedZones([]string{"lost", "gone"})
@@ -28,22 +28,22 @@ func TestZonesThatAreLost(t *testing.T) {
 	g.Expect(c.Instance(instance)).To(MatchError(ContainSubstring("unknown zone")))
 
 	pool := cloud.PoolSpec{Name: "p", HostnamePrefix: "p", Zones: []string{"a", "lost"}, Template: cloud.InstanceTemplate{Type: "small"}}
-	g.Expect(c.Pool(pool, nil)).To(MatchError(`zones "lost": unknown zone, allowed: a, b`))
-	g.Expect(c.Pool(pool, []string{"lost"})).To(Succeed(), "it had the zone before")
+	g.Expect(c.Pool(pool, cloud.PoolSpec{})).To(MatchError(`zones "lost": unknown zone, allowed: a, b`))
+	g.Expect(c.Pool(pool, cloud.PoolSpec{Zones: []string{"lost"}})).To(Succeed(), "it had the zone before")
 	pool.Zones = append(pool.Zones, "typo")
-	g.Expect(c.Pool(pool, []string{"lost"})).To(MatchError(ContainSubstring(`"typo": unknown zone`)))
+	g.Expect(c.Pool(pool, cloud.PoolSpec{Zones: []string{"lost"}})).To(MatchError(ContainSubstring(`"typo": unknown zone`)))
 }
 
 // A new order must name an image that exists. A pool may keep the image that it had before.
 func TestImagesThatAreLost(t *testing.T) {
 	g := NewWithT(t)
-	images := []cloud.Image{{KubernetesVersion: "v1.36.3"}, {Name: "gpu", KubernetesVersion: "v1.36.3"}}
+	c := Catalog{Images: []cloud.Image{{KubernetesVersion: "v1.36.3"}, {Name: "gpu", KubernetesVersion: "v1.36.3"}}}
 	pool := func(revision, version, image string) cloud.PoolSpec {
 		return cloud.PoolSpec{Revision: revision, Template: cloud.InstanceTemplate{KubernetesVersion: version, Image: image}}
 	}
 	lost := pool("1", "v1.35.4", "gpu")
-	g.Expect(PoolImage(pool("2", "v1.36.3", "gpu"), lost, images)).To(Succeed())
-	g.Expect(PoolImage(lost, lost, images)).To(Succeed(), "it had the image before")
+	g.Expect(c.poolImage(pool("2", "v1.36.3", "gpu"), lost)).To(Succeed())
+	g.Expect(c.poolImage(lost, lost)).To(Succeed(), "it had the image before")
 	for name, test := range map[string]struct{ spec, before cloud.PoolSpec }{
 		"a new pool":                          {spec: lost},
 		"a new pool without a version":        {},
@@ -52,13 +52,13 @@ func TestImagesThatAreLost(t *testing.T) {
 		"another version":                     {pool("1", "v1.34.2", "gpu"), lost},
 		"the image's name of another version": {pool("1", "v1.36.3", "tpu"), pool("1", "v1.35.4", "tpu")},
 	} {
-		g.Expect(PoolImage(test.spec, test.before, images)).To(MatchError(cloud.IsInvalid, "an InvalidError"), name)
+		g.Expect(c.poolImage(test.spec, test.before)).To(MatchError(cloud.IsInvalid, "an InvalidError"), name)
 	}
 }
 
 // A pool's tags are copied to each of its instances, in one transaction of the local cloud.
 func TestSizesOfTagsAndRevisions(t *testing.T) {
-	c := Catalog{InstanceTypes: []cloud.InstanceType{{Name: "small"}}, Zones: []cloud.Zone{{Name: "a"}}}
+	c := Catalog{InstanceTypes: []cloud.InstanceType{{Name: "small"}}, Zones: []cloud.Zone{{Name: "a"}}, Images: []cloud.Image{{}}}
 	// The API allows 50 tags for a cluster and 50 for a machine, of 128 and 256 characters, which have
 	// up to four bytes. There are five tags of Foo's own.
 	most := cloud.Tags{}
@@ -84,8 +84,8 @@ func TestSizesOfTagsAndRevisions(t *testing.T) {
 			for field, err := range map[string]error{
 				"tags":                    c.Instance(cloud.InstanceSpec{Name: "i", Hostname: "i", InstanceTemplate: tagged}),
 				"spread":                  c.Instance(cloud.InstanceSpec{Name: "i", Hostname: "i", Spread: test.tags, InstanceTemplate: template}),
-				"template.tags":           c.Pool(cloud.PoolSpec{Name: "p", HostnamePrefix: "p", Template: tagged}, nil),
-				"tags of a pool":          c.Pool(cloud.PoolSpec{Name: "p", HostnamePrefix: "p", Tags: test.tags, Template: template}, nil),
+				"template.tags":           c.Pool(cloud.PoolSpec{Name: "p", HostnamePrefix: "p", Template: tagged}, cloud.PoolSpec{}),
+				"tags of a pool":          c.Pool(cloud.PoolSpec{Name: "p", HostnamePrefix: "p", Tags: test.tags, Template: template}, cloud.PoolSpec{}),
 				"tags of a load balancer": LoadBalancer(cloud.LoadBalancerSpec{Name: "l", Port: 1, Tags: test.tags, Selector: cloud.Tags{"k": "v"}}),
 				"selector":                LoadBalancer(cloud.LoadBalancerSpec{Name: "l", Port: 1, Selector: test.tags}),
 			} {
@@ -102,7 +102,7 @@ func TestSizesOfTagsAndRevisions(t *testing.T) {
 	}
 	g := NewWithT(t)
 	pool := cloud.PoolSpec{Name: "p", HostnamePrefix: "p", Revision: strings.Repeat("r", 63), Template: cloud.InstanceTemplate{Type: "small"}}
-	g.Expect(c.Pool(pool, nil)).To(Succeed())
+	g.Expect(c.Pool(pool, cloud.PoolSpec{})).To(Succeed())
 	pool.Revision += "r"
-	g.Expect(c.Pool(pool, nil)).To(MatchError(`revision "64 bytes": must be at most 63 bytes`))
+	g.Expect(c.Pool(pool, cloud.PoolSpec{})).To(MatchError(`revision "64 bytes": must be at most 63 bytes`))
 }

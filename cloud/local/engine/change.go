@@ -4,6 +4,8 @@
 package engine
 
 import (
+	"time"
+
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/store"
 )
@@ -13,10 +15,11 @@ type change struct {
 	*store.Tx
 	events []tenantEvent
 	actors []actorOf
-	// retry is set if an instance was refused for a reason whose end no event announces.
-	retry bool
-	// refill lists the pools to fill again after a while.
-	refill []*store.Pool
+	// retry is when to try again after an instance was refused for a reason whose end no event
+	// announces; zero for other reasons.
+	retry time.Duration
+	// refill has the pools to fill again, and when.
+	refill map[poolKey]time.Duration
 	// used caches the resources of tenants, so that they are added up once and not for each
 	// instance of a pool.
 	used map[string]*cloud.Resources
@@ -35,7 +38,7 @@ type tenantEvent struct {
 func (e *Engine) update(fn func(*change) error) error {
 	var c *change
 	err := e.options.Store.Update(func(tx *store.Tx) error {
-		c = &change{Tx: tx, used: map[string]*cloud.Resources{}, changedPools: map[poolKey]bool{}}
+		c = &change{Tx: tx, refill: map[poolKey]time.Duration{}, used: map[string]*cloud.Resources{}, changedPools: map[poolKey]bool{}}
 		return fn(c)
 	})
 	if err != nil {
@@ -47,8 +50,8 @@ func (e *Engine) update(fn func(*change) error) error {
 	for _, actor := range c.actors {
 		e.wake(actor)
 	}
-	for _, pool := range c.refill {
-		e.fillLater(pool.Tenant, pool.Name)
+	for pool, delay := range c.refill {
+		e.fillLater(pool, delay)
 	}
 	return nil
 }

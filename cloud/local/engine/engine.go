@@ -53,8 +53,8 @@ type Engine struct {
 	ctx       context.Context
 	actors    map[string]*actor
 	actorsEnd sync.WaitGroup
-	// retrying are the pools that wait for a retry, by tenant and name.
-	retrying map[string]bool
+	// retrying are the pools that wait for a retry.
+	retrying map[poolKey]bool
 }
 
 // New returns an engine that does nothing yet.
@@ -64,7 +64,7 @@ func New(options Options) *Engine {
 	}
 	return &Engine{
 		options: options, catalog: rules.Catalog{Zones: options.Zones, InstanceTypes: options.InstanceTypes, NoDisks: options.NoDisks}, hub: events.NewHub(),
-		boots: newBoots(options.Boots), actors: map[string]*actor{}, retrying: map[string]bool{},
+		boots: newBoots(options.Boots), actors: map[string]*actor{}, retrying: map[poolKey]bool{},
 	}
 }
 

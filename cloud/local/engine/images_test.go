@@ -4,11 +4,14 @@
 package engine_test
 
 import (
+	"errors"
 	"testing"
+	"testing/synctest"
 
 	. "github.com/onsi/gomega"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/fault"
 )
 
 // A pool whose image the cloud no longer has can change, but not grow.
@@ -59,4 +62,46 @@ func TestPoolWhoseImageIsLost(t *testing.T) {
 	h.Expect(err).NotTo(HaveOccurred())
 	h.Expect(made.Instances).To(BeEquivalentTo(3))
 	h.Expect(made.Problem).To(BeNil())
+}
+
+// Nobody tells the cloud that its images are back.
+func TestAPoolIsFilledWhenItsImageIsBack(t *testing.T) {
+	for name, lose := range map[string]func(*host){
+		"the image is missing":      func(h *host) { h.images = nil },
+		"the images are unreadable": func(h *host) { h.images, h.readErr = nil, errors.New("too many open files") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHost(t)
+				h.start()
+				images := h.images
+				h.pool(2)
+				lost := h.eventually(2, cloud.InstanceRunning)[0]
+				lose(h)
+				h.fault(fault.Spec{Kind: fault.LostInstance, Pool: lost.Pool, Count: 1})
+				h.eventually(1, cloud.InstanceRunning)
+				now, err := h.tenant.GetPool(ctx, lost.Pool)
+				h.Expect(err).NotTo(HaveOccurred())
+				h.Expect(now.Problem).NotTo(BeNil())
+				h.images, h.readErr = images, nil
+				h.eventually(2, cloud.InstanceRunning)
+				now, err = h.tenant.GetPool(ctx, lost.Pool)
+				h.Expect(err).NotTo(HaveOccurred())
+				h.Expect(now.Problem).To(BeNil())
+			})
+		})
+	}
+}
+
+// Reading them takes a while, and nobody else can change anything meanwhile.
+func TestFillingAPoolReadsTheImagesOnce(t *testing.T) {
+	h := newHost(t)
+	tenant := h.newEngine().Tenant("a")
+	made, err := tenant.EnsurePool(ctx, cloud.PoolSpec{Name: "p", HostnamePrefix: "p", Revision: "r", Template: template()}, "")
+	h.Expect(err).NotTo(HaveOccurred())
+	before := h.reads
+	made, err = tenant.ScalePool(ctx, "p", 20, made.Version)
+	h.Expect(err).NotTo(HaveOccurred())
+	h.Expect(made.Instances).To(BeEquivalentTo(20))
+	h.Expect(h.reads).To(Equal(before + 1))
 }

@@ -33,7 +33,8 @@ func (t *Tenant) EnsureInstance(_ context.Context, spec cloud.InstanceSpec) (clo
 			result = record.Instance
 			return rules.SameInstance(record.Instance, spec)
 		}
-		if err := t.engine.validateInstance(spec); err != nil {
+		offered, err := t.engine.offered()
+		if err = cmp.Or(err, offered.Instance(spec)); err != nil {
 			return err
 		}
 		record, err = t.engine.createInstance(c, t.name, spec, poolMember{})
@@ -208,37 +209,6 @@ func (e *Engine) deleteInstance(c *change, record *store.Instance) error {
 	pool.Size = max(pool.Size-1, 0)
 	pool.Version++
 	return c.putPool(pool)
-}
-
-func (e *Engine) validateInstance(spec cloud.InstanceSpec) error {
-	if err := e.catalog.Instance(spec); err != nil {
-		return err
-	}
-	images, err := e.images()
-	if err != nil {
-		return err
-	}
-	return rules.Image("", spec.InstanceTemplate, images)
-}
-
-// validatePool validates the spec of a pool that had another one before; of a new pool, it is empty.
-func (e *Engine) validatePool(spec, before cloud.PoolSpec) error {
-	if err := e.catalog.Pool(spec, before.Zones); err != nil {
-		return err
-	}
-	images, err := e.images()
-	if err != nil {
-		return err
-	}
-	return rules.PoolImage(spec, before, images)
-}
-
-func (e *Engine) images() ([]cloud.Image, error) {
-	images, err := e.options.Images()
-	if err != nil {
-		return nil, &cloud.UnavailableError{Message: err.Error()}
-	}
-	return images, nil
 }
 
 // used adds up a tenant's resources. Objects being deleted count until they are gone.

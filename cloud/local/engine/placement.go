@@ -18,6 +18,10 @@ import (
 // will let later instances through. No event announces when the next draw succeeds.
 const stockoutRetry = 2 * time.Second
 
+// imagesRetry is how long a pool waits for an image that is not on offer, or for images that cannot be
+// read. No event announces that someone changes the folder of the images.
+const imagesRetry = 10 * time.Second
+
 // drawFaults draws the faults that will strike a newly ordered instance.
 func (e *Engine) drawFaults(c *change, record *store.Instance) error {
 	rules, err := c.Faults("")
@@ -98,13 +102,14 @@ func (e *Engine) stockout(c *change, rule *fault.Rule, zone string) error {
 	if !strikes {
 		return nil
 	}
-	c.retry = c.retry || rule.Ends()
+	if rule.Ends() {
+		c.retry = stockoutRetry
+	}
 	return &cloud.CapacityError{Zone: zone, Message: rule.Strike().Cause()}
 }
 
 // fillLater fills a pool again after a while, with at most one pending retry per pool.
-func (e *Engine) fillLater(tenant, name string) {
-	key := tenant + "/" + name
+func (e *Engine) fillLater(key poolKey, delay time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.ctx == nil || e.ctx.Err() != nil || e.retrying[key] {
@@ -115,7 +120,7 @@ func (e *Engine) fillLater(tenant, name string) {
 	ctx := e.ctx
 	go func() {
 		defer e.actorsEnd.Done()
-		rest(ctx, nil, stockoutRetry)
+		rest(ctx, nil, delay)
 		e.mu.Lock()
 		delete(e.retrying, key)
 		e.mu.Unlock()
@@ -123,14 +128,14 @@ func (e *Engine) fillLater(tenant, name string) {
 			return
 		}
 		err := e.update(func(c *change) error {
-			pool, err := c.Pool(tenant, name)
+			pool, err := c.Pool(key.tenant, key.name)
 			if err != nil || pool == nil || pool.Problem == nil {
 				return err
 			}
 			return e.fill(c, pool)
 		})
 		if err != nil {
-			e.log(tenant, "Pool", name).Error(err, "Filling the pool again failed")
+			e.log(key.tenant, "Pool", key.name).Error(err, "Filling the pool again failed")
 		}
 	}()
 }

@@ -5,6 +5,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -22,7 +23,8 @@ const suffixLength = 5
 // EnsurePool creates a pool or changes its template; see cloud.Pools.
 func (t *Tenant) EnsurePool(_ context.Context, spec cloud.PoolSpec, version string) (cloud.Pool, error) {
 	return t.changePool(spec.Name, version, func(_ *change, record, found *store.Pool) error {
-		if err := t.engine.validatePool(spec, record.PoolSpec); err != nil {
+		offered, err := t.engine.offered()
+		if err = cmp.Or(err, offered.Pool(spec, record.PoolSpec)); err != nil {
 			return err
 		}
 		if found != nil {
@@ -126,8 +128,8 @@ func members(tx *store.Tx, tenant, pool string) ([]store.Instance, error) {
 }
 
 // fill creates the missing instances of a pool in the transaction that found them missing.
-// Everything that may change the outcome (a deleted instance, a new limit) calls fill again, so
-// only failures by chance need a later retry.
+// Most of what may change the outcome (a deleted instance, a new limit) calls fill again, so only
+// failures by chance and missing images need a later retry.
 func (e *Engine) fill(c *change, record *store.Pool) error {
 	if record.Deleting {
 		return nil
@@ -137,6 +139,7 @@ func (e *Engine) fill(c *change, record *store.Pool) error {
 		return err
 	}
 	var problem *cloud.Problem
+	c.retry = 0
 	if err := e.createMembers(c, record, have); err != nil {
 		reason := cloud.ReasonFor(err)
 		if reason == cloud.ReasonUnknown {
@@ -144,8 +147,8 @@ func (e *Engine) fill(c *change, record *store.Pool) error {
 		}
 		problem = &cloud.Problem{Reason: reason, Message: err.Error()}
 	}
-	if problem != nil && c.retry {
-		c.refill = append(c.refill, record)
+	if problem != nil && c.retry > 0 {
+		c.refill[poolKey{record.Tenant, record.Name}] = c.retry
 	}
 	if sameProblem(record.Problem, problem) {
 		return nil
@@ -169,12 +172,17 @@ func (e *Engine) createMembers(c *change, record *store.Pool, have []store.Insta
 	if err != nil {
 		return err
 	}
+	offered, err := e.offered()
+	if err != nil {
+		c.retry = imagesRetry
+		return err
+	}
 	spread := rules.Spread{}
 	for i := range have {
 		spread.Add(&have[i].Instance)
 	}
 	for range missing {
-		instance, err := e.createMember(c, record, poolMember{pool: record.Name, revision: record.Revision, zones: zones, spread: spread})
+		instance, err := e.createMember(c, record, offered, poolMember{pool: record.Name, revision: record.Revision, zones: zones, spread: spread})
 		if err != nil {
 			return err
 		}
@@ -187,7 +195,7 @@ func sameProblem(a, b *cloud.Problem) bool {
 	return a == b || (a != nil && b != nil && *a == *b)
 }
 
-func (e *Engine) createMember(c *change, record *store.Pool, member poolMember) (*store.Instance, error) {
+func (e *Engine) createMember(c *change, record *store.Pool, offered rules.Catalog, member poolMember) (*store.Instance, error) {
 	suffix, err := freeSuffix(c.Tx, record)
 	if err != nil {
 		return nil, err
@@ -195,7 +203,8 @@ func (e *Engine) createMember(c *change, record *store.Pool, member poolMember) 
 	spec := cloud.InstanceSpec{
 		Name: record.Name + "-" + suffix, Hostname: record.HostnamePrefix + "-" + suffix, InstanceTemplate: record.Template,
 	}
-	if err := e.validateInstance(spec); err != nil {
+	if err := offered.Instance(spec); err != nil {
+		c.retry = imagesRetry
 		return nil, err
 	}
 	return e.createInstance(c, record.Tenant, spec, member)

@@ -39,6 +39,8 @@ type host struct {
 	removed   bool // the tenant from the configuration
 	boots     int
 	images    []cloud.Image
+	readErr   error // of the images
+	reads     int   // how often the images were read
 	engine    *engine.Engine
 	tenant    *engine.Tenant
 	stop      func()
@@ -70,9 +72,12 @@ func (h *host) newEngine() *engine.Engine {
 		Store: h.store, Machines: h.machines, Balancers: h.balancers, Network: netip.MustParsePrefix("10.64.0.0/12"),
 		Zones:         []cloud.Zone{{Name: "zone-a"}, {Name: "zone-b"}},
 		InstanceTypes: []cloud.InstanceType{{Name: "small", CPUs: 2, MemoryBytes: 1 << 31}},
-		Images:        func() ([]cloud.Image, error) { return h.images, nil },
-		Limits:        limits,
-		Boots:         h.boots,
+		Images: func() ([]cloud.Image, error) {
+			h.reads++
+			return h.images, h.readErr
+		},
+		Limits: limits,
+		Boots:  h.boots,
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/internal/rules"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/store"
 )
 
@@ -52,11 +53,18 @@ func (t *Tenant) InstanceTypes(context.Context) ([]cloud.InstanceType, error) {
 
 // Images returns the images that were built; see cloud.Catalog.
 func (t *Tenant) Images(context.Context) ([]cloud.Image, error) {
-	images, err := t.engine.options.Images()
-	if err != nil {
-		return nil, &cloud.UnavailableError{Message: err.Error()}
+	offered, err := t.engine.offered()
+	return offered.Images, err
+}
+
+// offered returns what can be ordered now. The images change while the engine runs.
+func (e *Engine) offered() (rules.Catalog, error) {
+	now := e.catalog
+	var err error
+	if now.Images, err = e.options.Images(); err != nil {
+		return now, &cloud.UnavailableError{Message: err.Error()}
 	}
-	return images, nil
+	return now, nil
 }
 
 // Quota returns the tenant's limits and current usage.
