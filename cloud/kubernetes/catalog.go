@@ -10,9 +10,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/internal/rules"
 )
 
 // Zones implements cloud.Catalog.
@@ -48,16 +48,7 @@ func (c *Config) images() []cloud.Image {
 	for _, image := range c.Images {
 		images = append(images, cloud.Image{Name: image.Name, KubernetesVersion: image.KubernetesVersion})
 	}
-	slices.SortFunc(images, func(a, b cloud.Image) int {
-		first, err := version.ParseSemantic(a.KubernetesVersion)
-		if err != nil {
-			return -1
-		}
-		if order, err := first.Compare(b.KubernetesVersion); err == nil && order != 0 {
-			return order
-		}
-		return strings.Compare(a.Name, b.Name)
-	})
+	rules.SortImages(images)
 	return images
 }
 

@@ -445,6 +445,26 @@ func TestImagesAreSorted(t *testing.T) {
 	}))
 }
 
+// Nothing says that a version in the ConfigMap is semantic. It must not change the order of the others,
+// or of itself.
+func TestImagesWithOtherVersionsAreSorted(t *testing.T) {
+	g := NewWithT(t)
+	want := []string{"edge", "latest", "v1.35.4", "v1.36.3"}
+	for _, versions := range [][]string{
+		{"edge", "latest", "v1.35.4", "v1.36.3"}, {"v1.36.3", "latest", "v1.35.4", "edge"}, {"latest", "v1.36.3", "edge", "v1.35.4"},
+	} {
+		config, got := Config{}, []string{}
+		for _, version := range versions {
+			config.Images = append(config.Images, Image{KubernetesVersion: version, Image: version})
+		}
+		for _, image := range config.images() {
+			got = append(got, image.KubernetesVersion)
+		}
+		g.Expect(got).To(Equal(want))
+		g.Expect(config.newestImage()).To(Equal("v1.36.3"))
+	}
+}
+
 func TestMembersOfAPool(t *testing.T) {
 	pod := func(suffix string) corev1.Pod {
 		pod := corev1.Pod{}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/mod/semver"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
@@ -184,6 +185,16 @@ func (c Catalog) InstanceType(field, name string) (cloud.InstanceType, error) {
 	}
 	slices.Sort(names)
 	return cloud.InstanceType{}, &cloud.InvalidError{Field: field, Value: name, Problem: "unknown instance type", Allowed: names}
+}
+
+// SortImages sorts images as a cloud.Catalog does: by Kubernetes version, oldest first, and then by name.
+// What is not a semantic version comes first.
+func SortImages(images []cloud.Image) {
+	slices.SortFunc(images, func(a, b cloud.Image) int {
+		return cmp.Or(
+			semver.Compare(a.KubernetesVersion, b.KubernetesVersion), strings.Compare(a.KubernetesVersion, b.KubernetesVersion), strings.Compare(a.Name, b.Name),
+		)
+	})
 }
 
 // Image returns an InvalidError if no image fits the template, whose fields have the prefix.

@@ -4,7 +4,6 @@
 package daemon
 
 import (
-	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,7 +12,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,6 +22,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/internal/rules"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/config"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/instance"
 	"github.com/capfoo/cluster-api-provider-foo/node/contract"
@@ -108,9 +107,7 @@ func (o Options) images() ([]cloud.Image, error) {
 			list = append(list, image)
 		}
 	}
-	slices.SortFunc(list, func(a, b cloud.Image) int {
-		return cmp.Or(semver.Compare(a.KubernetesVersion, b.KubernetesVersion), strings.Compare(a.KubernetesVersion, b.KubernetesVersion), strings.Compare(a.Name, b.Name))
-	})
+	rules.SortImages(list)
 	return list, nil
 }
 
