@@ -26,11 +26,22 @@ func (c *Cloud) Zones(ctx context.Context) ([]cloud.Zone, error) {
 
 // InstanceTypes implements cloud.Catalog.
 func (c *Cloud) InstanceTypes(ctx context.Context) ([]cloud.InstanceType, error) {
-	found, err := c.catalog(ctx)
+	config, err := c.config(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return found.Catalog.InstanceTypes, nil
+	return config.types(), nil
+}
+
+// types returns the instance types, sorted by name.
+func (c *Config) types() []cloud.InstanceType {
+	types := make([]cloud.InstanceType, 0, len(c.InstanceTypes))
+	for _, size := range c.InstanceTypes {
+		types = append(types, cloud.InstanceType{
+			Name: size.Name, CPUs: size.CPUs, MemoryBytes: size.Memory.Value(), DiskBytes: size.Disk.Value(), Architecture: size.Architecture,
+		})
+	}
+	return sortedBy(types, func(t cloud.InstanceType) string { return t.Name })
 }
 
 // Images implements cloud.Catalog.

@@ -224,16 +224,10 @@ func (c *Cloud) catalog(ctx context.Context) (*catalog, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := &catalog{Config: config, Catalog: rules.Catalog{Images: config.images()}}
+	found := &catalog{Config: config, Catalog: rules.Catalog{InstanceTypes: config.types(), Images: config.images()}}
 	if err := c.addZones(ctx, found); err != nil {
 		return nil, err
 	}
-	for _, size := range config.InstanceTypes {
-		found.Catalog.InstanceTypes = append(found.Catalog.InstanceTypes, cloud.InstanceType{
-			Name: size.Name, CPUs: size.CPUs, MemoryBytes: size.Memory.Value(), DiskBytes: size.Disk.Value(), Architecture: size.Architecture,
-		})
-	}
-	sortedBy(found.Catalog.InstanceTypes, func(t cloud.InstanceType) string { return t.Name })
 	return found, nil
 }
 

@@ -7,6 +7,8 @@ package kubernetes
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -14,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 )
@@ -46,6 +49,26 @@ pods: {nodeSelector: {test.example/dedicated: "true"}, tolerations: [{key: dedic
 `))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(c.Zones(t.Context())).To(HaveExactElements(HaveField("Name", "zone-free"), HaveField("Name", "zone-machines")))
+}
+
+// Only the zones may depend on the Nodes of the outer cluster.
+func TestInstanceTypesNeedNoNodes(t *testing.T) {
+	g := NewWithT(t)
+	config := rest.CopyConfig(outer.Config)
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(request *http.Request) (*http.Response, error) {
+			if strings.HasSuffix(request.URL.Path, "/nodes") {
+				return nil, errors.New("nodes are refused")
+			}
+			return next.RoundTrip(request)
+		})
+	})
+	c, err := NewForConfig(config, tenantOf(t, offer))
+	g.Expect(err).NotTo(HaveOccurred())
+	_, err = c.Zones(t.Context())
+	g.Expect(err).To(MatchError(ContainSubstring("nodes are refused")))
+	g.Expect(c.InstanceTypes(t.Context())).To(Equal([]cloud.InstanceType{{Name: "small", CPUs: 2, MemoryBytes: 4 << 30}}))
+	g.Expect(c.Images(t.Context())).To(HaveLen(3))
 }
 
 // What was ordered before a zone was lost goes to the other zones from then on.
