@@ -905,6 +905,47 @@ func TestPoolThatIsDeletedWhileItIsFilled(t *testing.T) {
 	}, soon).Should(BeEmpty(), "nobody else would delete them")
 }
 
+// The outer cluster can create a Pod although its answer is lost.
+func TestPodOfADeletedPoolWhoseCreationSeemedToFail(t *testing.T) {
+	lost := &cloud.UnavailableError{Message: fmt.Sprintf("endpoint %s: the answer is lost", outer.Host)}
+	for name, noted := range map[string]*cloud.Problem{
+		"for the first time": nil, "again": {Reason: cloud.ReasonUnavailable, Message: lost.Error()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			namespace, config := tenantOf(t, offer), rest.CopyConfig(outer.Config)
+			config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+				return roundTripper(func(request *http.Request) (*http.Response, error) {
+					response, err := next.RoundTrip(request)
+					if request.Method == http.MethodPost && strings.HasSuffix(request.URL.Path, "/pods") && err == nil {
+						return nil, errors.Join(errors.New("the answer is lost"), response.Body.Close())
+					}
+					return response, err
+				})
+			})
+			slow, err := NewForConfig(config, namespace)
+			g.Expect(err).NotTo(HaveOccurred())
+			_, err = slow.EnsurePool(t.Context(), poolOrder(1), "")
+			g.Expect(err).NotTo(HaveOccurred())
+			read, err := slow.readPool(t.Context(), "ns.pool")
+			g.Expect(err).NotTo(HaveOccurred())
+			offered, err := slow.catalog(t.Context())
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(read.reserve(offered, nil)).To(BeTrue())
+			read.Problem = noted
+			g.Expect(slow.writePool(t.Context(), read)).To(Succeed())
+
+			other, err := NewForConfig(outer.Config, namespace)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Eventually(func() error { return other.DeletePool(t.Context(), "ns.pool") }, soon).Should(MatchError(cloud.IsNotFound, "a NotFoundError"))
+			g.Expect(slow.createMembers(t.Context(), read, offered)).To(MatchError(lost))
+			g.Eventually(func() ([]cloud.Instance, error) {
+				return other.ListInstances(t.Context(), cloud.InstanceFilter{})
+			}, soon).Should(BeEmpty(), "nobody else would delete it")
+		})
+	}
+}
+
 // The token in its user data may expire while a Pod waits for room.
 func TestUserDataOfPodsThatWait(t *testing.T) {
 	g := NewWithT(t)

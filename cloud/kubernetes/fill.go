@@ -220,18 +220,22 @@ func (c *Cloud) noteCreated(ctx context.Context, p *pool, created []bool, failed
 			p.Members[i].Created, changed = true, true
 		}
 	}
-	if !changed {
-		return nil
+	var err error
+	switch {
+	case changed:
+		err = c.writePool(ctx, p)
+	case failed != nil: // some may have been created although the call failed
+		_, err = c.secrets().Get(ctx, p.secret.Name, metav1.GetOptions{})
 	}
-	err := c.writePool(ctx, p)
 	if isGone(err) {
 		return c.disown(ctx, p, created)
 	}
 	return c.translate(err)
 }
 
-// disown deletes the instances that were created for a pool while it was deleted. Nobody else would:
-// the instances of a pool whose Secret is lost are kept for the pool that takes them over.
+// disown deletes the instances that were created for a pool while it was deleted, also those of calls
+// that failed. Nobody else would: the instances of a pool whose Secret is lost are kept for the pool that
+// takes them over.
 func (c *Cloud) disown(ctx context.Context, p *pool, created []bool) error {
 	pods, err := c.podsOf(ctx, p)
 	if err != nil {
@@ -239,7 +243,7 @@ func (c *Cloud) disown(ctx context.Context, p *pool, created []bool) error {
 	}
 	ours := map[string]bool{}
 	for i, one := range p.Members {
-		ours[objectName(p.instanceName(one))] = created[i]
+		ours[objectName(p.instanceName(one))] = created[i] || !one.Created
 	}
 	for i := range pods {
 		if !ours[pods[i].Name] || isDeleting(&pods[i]) {
