@@ -5,6 +5,7 @@ package kubernetes
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -132,6 +134,26 @@ func (c *Cloud) pods() coreclient.PodInterface { return c.api.Pods(c.namespace) 
 func (c *Cloud) secrets() coreclient.SecretInterface { return c.api.Secrets(c.namespace) }
 
 func (c *Cloud) services() coreclient.ServiceInterface { return c.api.Services(c.namespace) }
+
+// merge merges a change into an object, unless that is gone.
+func (c *Cloud) merge(ctx context.Context, resource, name string, change map[string]any) error {
+	patch, err := json.Marshal(change)
+	if err != nil {
+		return fmt.Errorf("encode a change of %s %s: %w", resource, name, err)
+	}
+	// Read the answer: one that is no object did not come from an API server.
+	_, err = c.api.RESTClient().Patch(types.MergePatchType).Namespace(c.namespace).Resource(resource).Name(name).Body(patch).Do(ctx).Get()
+	if isGone(err) {
+		return nil
+	}
+	return c.translate(err)
+}
+
+// mark sets one of the labels or annotations, as the field says, of exactly this Pod. If the value is
+// nil, it removes the key.
+func (c *Cloud) mark(ctx context.Context, pod *corev1.Pod, field, key string, value any) error {
+	return c.merge(ctx, "pods", pod.Name, map[string]any{"metadata": map[string]any{"uid": pod.UID, field: map[string]any{key: value}}})
+}
 
 // verify returns an error if the namespace is not set up for Foo, or does not stay. What a cluster
 // answers to be missing means nothing then: it may be another cluster behind the same address.

@@ -717,7 +717,7 @@ func TestDamagedObjects(t *testing.T) {
 	damage := []byte(`{"metadata":{"annotations":{"` + instanceAnnotation + `":"damaged"}}}`)
 	_, err = c.pods().Patch(t.Context(), podOf(damaged.ID), types.MergePatchType, damage, metav1.PatchOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(c.label(t.Context(), pod(damaged.ID), drainingLabel, ptr.To(yes))).To(Succeed())
+	g.Expect(c.mark(t.Context(), pod(damaged.ID), "labels", drainingLabel, yes)).To(Succeed())
 	two := runs("two")
 	g.Expect(c.DrainInstance(t.Context(), one.ID)).To(Succeed())
 	g.Eventually(func() map[string]string { return pod(one.ID).Labels }, soon).ShouldNot(HaveKey(backendLabel), "the other is ready")

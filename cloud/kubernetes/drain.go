@@ -5,13 +5,9 @@ package kubernetes
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 )
@@ -23,7 +19,7 @@ func (c *Cloud) DrainInstance(ctx context.Context, id string) error {
 		return err
 	}
 	if !found.Draining {
-		if err := c.label(ctx, pod, drainingLabel, ptr.To(yes)); err != nil {
+		if err := c.mark(ctx, pod, "labels", drainingLabel, yes); err != nil {
 			return err
 		}
 	}
@@ -49,7 +45,7 @@ func (c *Cloud) finishDrains(ctx context.Context) error {
 		if !dispensable(&draining[i], services.Items, pods) {
 			continue
 		}
-		if err := c.label(ctx, &draining[i], backendLabel, nil); err != nil {
+		if err := c.mark(ctx, &draining[i], "labels", backendLabel, nil); err != nil {
 			return err
 		}
 	}
@@ -75,17 +71,4 @@ func hasReady(pods []corev1.Pod, selected map[string]string) bool {
 		}
 	}
 	return false
-}
-
-// label sets a label of a Pod, or removes it if the value is nil.
-func (c *Cloud) label(ctx context.Context, pod *corev1.Pod, key string, value *string) error {
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": pod.UID, "labels": map[string]*string{key: value}}})
-	if err != nil {
-		return fmt.Errorf("encode a label: %w", err)
-	}
-	_, err = c.pods().Patch(ctx, pod.Name, types.MergePatchType, patch, metav1.PatchOptions{})
-	if isGone(err) {
-		return nil
-	}
-	return c.translate(err)
 }

@@ -6,14 +6,11 @@ package kubernetes
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
 	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/apimachinery/pkg/util/sets"
 
@@ -65,18 +62,15 @@ func (c *Cloud) renewUserData(ctx context.Context, p *pool, pods []corev1.Pod) e
 	if !p.Renew {
 		return nil
 	}
-	patch, err := json.Marshal(map[string]any{"data": map[string][]byte{userDataKey: p.userData()}})
-	if err != nil {
-		return fmt.Errorf("encode user data: %w", err)
-	}
+	change := map[string]any{"data": map[string]any{userDataKey: p.userData()}}
 	for i := range pods {
 		pod := &pods[i]
 		record, err := instanceOf(pod)
 		if err != nil || record.State != cloud.InstancePending || record.Revision != p.Revision {
 			continue // one whose record is damaged is reported elsewhere
 		}
-		if _, err := c.secrets().Patch(ctx, pod.Name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil && !isGone(err) {
-			return c.translate(err)
+		if err := c.merge(ctx, "secrets", pod.Name, change); err != nil {
+			return err
 		}
 	}
 	p.Renew = false

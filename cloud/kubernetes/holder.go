@@ -13,7 +13,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
@@ -147,20 +146,12 @@ func (c *Cloud) tendHolder(ctx context.Context, holder *corev1.Pod) error {
 	if len(found) == 0 || holder.Annotations[backendAnnotation] == found[0].Address {
 		return nil
 	}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": holder.UID, "annotations": map[string]string{backendAnnotation: found[0].Address}}})
-	if err != nil {
-		return fmt.Errorf("encode an annotation: %w", err)
-	}
-	_, err = c.pods().Patch(ctx, holder.Name, types.MergePatchType, patch, metav1.PatchOptions{})
-	if isGone(err) {
-		return nil
-	}
-	return c.translate(err)
+	return c.mark(ctx, holder, "annotations", backendAnnotation, found[0].Address)
 }
 
 // endHolder takes a holder out of its load balancer, and lets it end with the connections that it has.
 func (c *Cloud) endHolder(ctx context.Context, holder *corev1.Pod) error {
-	if err := c.label(ctx, holder, backendLabel, nil); err != nil {
+	if err := c.mark(ctx, holder, "labels", backendLabel, nil); err != nil {
 		return err
 	}
 	err := c.pods().Delete(ctx, holder.Name, *metav1.NewPreconditionDeleteOptions(string(holder.UID)))

@@ -6,7 +6,6 @@ package kubernetes
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -14,7 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
@@ -169,15 +167,7 @@ func (c *Cloud) storeUserData(ctx context.Context, pod string, userData []byte) 
 // ownUserData makes a Pod the owner of its user data.
 func (c *Cloud) ownUserData(ctx context.Context, pod *corev1.Pod) error {
 	owner := metav1.OwnerReference{APIVersion: "v1", Kind: "Pod", Name: pod.Name, UID: pod.UID}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"ownerReferences": []metav1.OwnerReference{owner}}})
-	if err != nil {
-		return fmt.Errorf("encode the owner of a Secret: %w", err)
-	}
-	_, err = c.secrets().Patch(ctx, pod.Name, types.MergePatchType, patch, metav1.PatchOptions{})
-	if isGone(err) { // the instance was deleted already
-		return nil
-	}
-	return c.translate(err)
+	return c.merge(ctx, "secrets", pod.Name, map[string]any{"metadata": map[string]any{"ownerReferences": []metav1.OwnerReference{owner}}})
 }
 
 // GetInstance implements cloud.Instances.

@@ -5,15 +5,12 @@ package kubernetes
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 )
@@ -79,12 +76,8 @@ func (c *Cloud) giveNotice(ctx context.Context, node string) error {
 			continue
 		}
 		end := time.Now().Add(reclaimNotice).UTC().Format(time.RFC3339)
-		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": pod.UID, "annotations": map[string]string{reclaimAnnotation: end}}})
-		if err != nil {
-			return fmt.Errorf("encode an annotation: %w", err)
-		}
-		if _, err := c.pods().Patch(ctx, pod.Name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil && !isGone(err) {
-			return c.translate(err)
+		if err := c.mark(ctx, pod, "annotations", reclaimAnnotation, end); err != nil {
+			return err
 		}
 	}
 	return nil
