@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
@@ -21,12 +22,6 @@ import (
 
 // tenant is the only tenant of a namespace.
 const tenant = ""
-
-// stream is a kind of objects that are watched.
-type stream struct {
-	list  func(context.Context, metav1.ListOptions) (metav1.ListInterface, error)
-	watch func(context.Context, metav1.ListOptions) (watch.Interface, error)
-}
 
 // Watch implements cloud.Cloud. The API server ends every watch after some minutes; these begin again
 // where they ended. The channel is closed when one of them cannot.
@@ -63,46 +58,34 @@ func (c *Cloud) Watch(ctx context.Context) (<-chan cloud.Event, error) {
 }
 
 // begin begins to watch from now on.
-func begin(ctx context.Context, s stream) (*watchtools.RetryWatcher, error) {
+func begin(ctx context.Context, objects *cache.ListWatch) (*watchtools.RetryWatcher, error) {
 	limited, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	now, err := s.list(limited, metav1.ListOptions{Limit: 1})
+	now, err := objects.ListWithContext(limited, metav1.ListOptions{Limit: 1})
 	if err != nil {
 		return nil, err
 	}
-	return watchtools.NewRetryWatcherWithContext(ctx, now.GetResourceVersion(), &cache.ListWatch{WatchFuncWithContext: s.watch})
+	list, err := meta.ListAccessor(now)
+	if err != nil {
+		return nil, err
+	}
+	return watchtools.NewRetryWatcherWithContext(ctx, list.GetResourceVersion(), objects)
 }
 
 // watched returns what becomes events.
-func (c *Cloud) watched() []stream {
-	labelled := func(options metav1.ListOptions, kind string) metav1.ListOptions {
-		options.LabelSelector = selector(kind, nil, nil)
-		return options
+func (c *Cloud) watched() []*cache.ListWatch {
+	of := func(resource, labels string) *cache.ListWatch {
+		return cache.NewFilteredListWatchFromClient(c.streams.RESTClient(), resource, c.namespace, func(options *metav1.ListOptions) {
+			// The list is only for its version. To find one that matches, the API server may have to read all.
+			if options.Limit == 0 {
+				options.LabelSelector = labels
+			}
+		})
 	}
-	pods, secrets, services := c.streams.Pods(c.namespace), c.streams.Secrets(c.namespace), c.streams.Services(c.namespace)
-	return []stream{{
-		list: func(ctx context.Context, options metav1.ListOptions) (metav1.ListInterface, error) {
-			return pods.List(ctx, options)
-		},
-		watch: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			options.LabelSelector = fmt.Sprintf("%s in (%s,%s)", kindLabel, kindInstance, kindHolder)
-			return pods.Watch(ctx, options)
-		},
-	}, {
-		list: func(ctx context.Context, options metav1.ListOptions) (metav1.ListInterface, error) {
-			return secrets.List(ctx, options)
-		},
-		watch: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			return secrets.Watch(ctx, labelled(options, kindPool))
-		},
-	}, {
-		list: func(ctx context.Context, options metav1.ListOptions) (metav1.ListInterface, error) {
-			return services.List(ctx, options)
-		},
-		watch: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			return services.Watch(ctx, labelled(options, kindLoadBalancer))
-		},
-	}}
+	return []*cache.ListWatch{
+		of("pods", fmt.Sprintf("%s in (%s,%s)", kindLabel, kindInstance, kindHolder)),
+		of("secrets", selector(kindPool, nil, nil)), of("services", selector(kindLoadBalancer, nil, nil)),
+	}
 }
 
 // publish publishes changes until the watch cannot go on.
@@ -120,32 +103,30 @@ func publish(ctx context.Context, w *watchtools.RetryWatcher, hub *events.Hub) {
 				klog.FromContext(ctx).Error(err, "Object of the outer cluster cannot be read")
 				continue
 			}
-			if event != nil {
-				hub.Publish(tenant, *event)
-			}
+			hub.Publish(tenant, event)
 		}
 	}
 }
 
-// eventOf returns the event for a change of an object; nil for what is no change.
-func eventOf(object any) (*cloud.Event, error) {
+// eventOf returns the event for a change of an object.
+func eventOf(object any) (cloud.Event, error) {
 	switch object := object.(type) {
 	case *corev1.Pod:
 		if object.Labels[kindLabel] == kindHolder {
 			one, err := specIn(object)
-			return &cloud.Event{Kind: cloud.EventLoadBalancer, Name: one.Name, Tags: one.Tags}, err
+			return cloud.Event{Kind: cloud.EventLoadBalancer, Name: one.Name, Tags: one.Tags}, err
 		}
 		one, err := instanceOf(object)
-		return &cloud.Event{Kind: cloud.EventInstance, Name: one.Name, ID: one.ID, Pool: one.Pool, Tags: one.Tags}, err
+		return cloud.Event{Kind: cloud.EventInstance, Name: one.Name, ID: one.ID, Pool: one.Pool, Tags: one.Tags}, err
 	case *corev1.Secret:
 		one, err := poolOf(object)
 		if err != nil {
-			return nil, err
+			return cloud.Event{}, err
 		}
-		return &cloud.Event{Kind: cloud.EventPool, Name: one.Name, Tags: one.Tags}, nil
+		return cloud.Event{Kind: cloud.EventPool, Name: one.Name, Tags: one.Tags}, nil
 	case *corev1.Service:
 		one, err := balancerOf(object)
-		return &cloud.Event{Kind: cloud.EventLoadBalancer, Name: one.Name, Tags: one.Tags}, err
+		return cloud.Event{Kind: cloud.EventLoadBalancer, Name: one.Name, Tags: one.Tags}, err
 	}
-	return nil, fmt.Errorf("object of type %T in a watch", object)
+	return cloud.Event{}, fmt.Errorf("object of type %T in a watch", object)
 }
