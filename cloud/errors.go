@@ -34,9 +34,16 @@ const (
 	ReasonUnknown Reason = "CloudError"
 )
 
+// Kinds of objects, as errors name them.
+const (
+	KindInstance     = "instance"
+	KindPool         = "pool"
+	KindLoadBalancer = "load balancer"
+)
+
 // NotFoundError means that the requested object does not exist, or no longer exists.
 type NotFoundError struct {
-	// Kind of the missing object: instance, pool or load balancer.
+	// Kind of the missing object, one of the Kind constants.
 	Kind string
 	// Name or ID of the object.
 	Name string
@@ -67,7 +74,7 @@ func (e *InvalidError) Error() string {
 // ConflictError means that an object has changed since the caller read it. Read it again and decide
 // again.
 type ConflictError struct {
-	// Kind of the changed object: pool.
+	// Kind of the changed object: KindPool.
 	Kind string
 	// Name of the object.
 	Name string

@@ -330,6 +330,14 @@ type Problem struct {
 	Message string `json:"message"`
 }
 
+// ProblemOf returns the problem that an error is; nil if there is no error.
+func ProblemOf(err error) *Problem {
+	if err == nil {
+		return nil
+	}
+	return &Problem{Reason: ReasonFor(err), Message: err.Error()}
+}
+
 // EventKind is the kind of object that an event is about.
 type EventKind string
 

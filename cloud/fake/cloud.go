@@ -44,13 +44,6 @@ type Options struct {
 	LateAddresses bool
 }
 
-// Kinds of objects, as errors name them.
-const (
-	kindInstance     = "instance"
-	kindPool         = "pool"
-	kindLoadBalancer = "load balancer"
-)
-
 type instance struct {
 	cloud.Instance
 

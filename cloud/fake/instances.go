@@ -73,7 +73,7 @@ func (c *Cloud) create(spec cloud.InstanceSpec, of *pool) (*instance, error) {
 
 // GetInstance returns one instance; see cloud.Instances.
 func (c *Cloud) GetInstance(ctx context.Context, id string) (cloud.Instance, error) {
-	return answer(ctx, c, CallGetInstance, func() (cloud.Instance, error) { return get(c.instances, kindInstance, id, seenInstance) })
+	return answer(ctx, c, CallGetInstance, func() (cloud.Instance, error) { return get(c.instances, cloud.KindInstance, id, seenInstance) })
 }
 
 // ListInstances lists instances; see cloud.Instances.
@@ -92,7 +92,7 @@ func (c *Cloud) DrainInstance(ctx context.Context, id string) error {
 	if err := c.enter(ctx, CallDrainInstance); err != nil {
 		return err
 	}
-	i, err := find(c.instances, kindInstance, id)
+	i, err := find(c.instances, cloud.KindInstance, id)
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (c *Cloud) DeleteInstance(ctx context.Context, id string) error {
 	if err := c.enter(ctx, CallDeleteInstance); err != nil {
 		return err
 	}
-	i, err := find(c.instances, kindInstance, id)
+	i, err := find(c.instances, cloud.KindInstance, id)
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func (c *Cloud) updateLoadBalancer(lb *loadBalancer, spec cloud.LoadBalancerSpec
 // GetLoadBalancer returns one load balancer; see cloud.LoadBalancers.
 func (c *Cloud) GetLoadBalancer(ctx context.Context, name string) (cloud.LoadBalancer, error) {
 	return answer(ctx, c, CallGetLoadBalancer, func() (cloud.LoadBalancer, error) {
-		return get(c.loadBalancers, kindLoadBalancer, name, c.seenLoadBalancer)
+		return get(c.loadBalancers, cloud.KindLoadBalancer, name, c.seenLoadBalancer)
 	})
 }
 
@@ -74,7 +74,7 @@ func (c *Cloud) DeleteLoadBalancer(ctx context.Context, name string) error {
 	if err := c.enter(ctx, CallDeleteLoadBalancer); err != nil {
 		return err
 	}
-	lb, err := find(c.loadBalancers, kindLoadBalancer, name)
+	lb, err := find(c.loadBalancers, cloud.KindLoadBalancer, name)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/internal/rules"
 )
 
 // EnsurePool creates a pool or changes its template; see cloud.Pools.
@@ -26,13 +27,13 @@ func (c *Cloud) EnsurePool(ctx context.Context, spec cloud.PoolSpec, version str
 	}
 	switch {
 	case !exists && version != "":
-		return cloud.Pool{}, &cloud.NotFoundError{Kind: kindPool, Name: spec.Name}
+		return cloud.Pool{}, &cloud.NotFoundError{Kind: cloud.KindPool, Name: spec.Name}
 	case !exists:
 		c.pools[spec.Name] = p
 	case p.Deleting || (p.SameTemplate(spec) && p.Tags.Equal(spec.Tags) && slices.Equal(p.userData, spec.Template.UserData)):
 		return c.seenPool(p), nil
 	case p.Version != version:
-		return cloud.Pool{}, &cloud.ConflictError{Kind: kindPool, Name: spec.Name}
+		return cloud.Pool{}, &cloud.ConflictError{Kind: cloud.KindPool, Name: spec.Name}
 	default:
 		spec.Size = p.Size
 	}
@@ -51,18 +52,16 @@ func (c *Cloud) ScalePool(ctx context.Context, name string, size int32, version 
 		return cloud.Pool{}, err
 	}
 	p, ok := c.pools[name]
-	switch count := c.countOf(name); {
+	switch {
 	case !ok:
-		return cloud.Pool{}, &cloud.NotFoundError{Kind: kindPool, Name: name}
+		return cloud.Pool{}, &cloud.NotFoundError{Kind: cloud.KindPool, Name: name}
 	case p.Deleting || p.Size == size:
 		return c.seenPool(p), nil
 	case p.Version != version:
-		return cloud.Pool{}, &cloud.ConflictError{Kind: kindPool, Name: name}
-	case size < count:
-		return cloud.Pool{}, &cloud.InvalidError{
-			Field: "size", Value: strconv.Itoa(int(size)),
-			Problem: fmt.Sprintf("below the number of instances, %d: delete instances by name", count),
-		}
+		return cloud.Pool{}, &cloud.ConflictError{Kind: cloud.KindPool, Name: name}
+	}
+	if err := rules.Shrink(size, c.countOf(name)); err != nil {
+		return cloud.Pool{}, err
 	}
 	p.Size = size
 	c.changed(p)
@@ -84,7 +83,7 @@ func (c *Cloud) grow(p *pool) {
 	p.Problem = nil
 	zones, err := c.catalog().OfferedZones(p.Zones)
 	if err != nil {
-		p.Problem = &cloud.Problem{Reason: cloud.ReasonFor(err), Message: err.Error()}
+		p.Problem = cloud.ProblemOf(err)
 		return
 	}
 	spread := c.spread(cloud.InstanceFilter{Pool: p.Name})
@@ -98,7 +97,7 @@ func (c *Cloud) grow(p *pool) {
 			InstanceTemplate: template,
 		}, p)
 		if err != nil {
-			p.Problem = &cloud.Problem{Reason: cloud.ReasonFor(err), Message: err.Error()}
+			p.Problem = cloud.ProblemOf(err)
 			return
 		}
 		spread.Add(&i.Instance)
@@ -119,7 +118,7 @@ func (c *Cloud) countOf(name string) int32 {
 
 // GetPool returns one pool; see cloud.Pools.
 func (c *Cloud) GetPool(ctx context.Context, name string) (cloud.Pool, error) {
-	return answer(ctx, c, CallGetPool, func() (cloud.Pool, error) { return get(c.pools, kindPool, name, c.seenPool) })
+	return answer(ctx, c, CallGetPool, func() (cloud.Pool, error) { return get(c.pools, cloud.KindPool, name, c.seenPool) })
 }
 
 // ListPools lists pools; see cloud.Pools.
@@ -137,7 +136,7 @@ func (c *Cloud) DeletePool(ctx context.Context, name string) error {
 		return err
 	}
 	left := c.deleteMembers(name)
-	p, err := find(c.pools, kindPool, name)
+	p, err := find(c.pools, cloud.KindPool, name)
 	if err != nil && left { // only the pool itself was lost
 		return nil
 	}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"golang.org/x/sync/errgroup"
+	"k8s.io/utils/ptr"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/internal/rules"
@@ -203,11 +204,8 @@ func (c *Cloud) noteFailure(ctx context.Context, p *pool, failed error) error {
 
 // noteCreated records which members were created, and the problem of the others, if there is one.
 func (c *Cloud) noteCreated(ctx context.Context, p *pool, created []bool, failed error) error {
-	var problem *cloud.Problem
-	if failed != nil {
-		problem = &cloud.Problem{Reason: cloud.ReasonFor(failed), Message: failed.Error()}
-	}
-	changed := !sameProblem(p.Problem, problem)
+	problem := cloud.ProblemOf(failed)
+	changed := !ptr.Equal(p.Problem, problem)
 	p.Problem = problem
 	for i := range p.Members {
 		if created[i] {
@@ -250,10 +248,6 @@ func (c *Cloud) disown(ctx context.Context, p *pool, created []bool) error {
 	return nil
 }
 
-func sameProblem(a, b *cloud.Problem) bool {
-	return (a == nil) == (b == nil) && (a == nil || *a == *b)
-}
-
 // newMember returns the record of the instance of a new member.
 func (p *pool) newMember(m member, offered *catalog) cloud.Instance {
 	record := newRecord(cloud.InstanceSpec{
@@ -280,7 +274,7 @@ func (c *Cloud) deleteStrangers(ctx context.Context, p *pool, pods []corev1.Pod)
 		return err
 	}
 	if now == nil || now.secret.ResourceVersion != p.secret.ResourceVersion {
-		return &cloud.ConflictError{Kind: errorKindPool, Name: p.Name}
+		return &cloud.ConflictError{Kind: cloud.KindPool, Name: p.Name}
 	}
 	for i := range strangers {
 		if err := c.deletePod(ctx, &strangers[i]); err != nil {

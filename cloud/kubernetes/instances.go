@@ -19,8 +19,6 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/cloud/internal/rules"
 )
 
-const errorKindInstance = "instance"
-
 // EnsureInstance implements cloud.Instances.
 func (c *Cloud) EnsureInstance(ctx context.Context, spec cloud.InstanceSpec) (cloud.Instance, error) {
 	existing, err := c.existing(ctx, spec.Name)
@@ -180,18 +178,18 @@ func (c *Cloud) GetInstance(ctx context.Context, id string) (cloud.Instance, err
 func (c *Cloud) find(ctx context.Context, id string) (*corev1.Pod, cloud.Instance, error) {
 	name := podOf(id)
 	if name == "" {
-		return nil, cloud.Instance{}, c.missing(ctx, errorKindInstance, id)
+		return nil, cloud.Instance{}, c.missing(ctx, cloud.KindInstance, id)
 	}
 	pod, err := c.pods().Get(ctx, name, metav1.GetOptions{})
 	if isGone(err) {
-		return nil, cloud.Instance{}, c.missing(ctx, errorKindInstance, id)
+		return nil, cloud.Instance{}, c.missing(ctx, cloud.KindInstance, id)
 	}
 	if err != nil {
 		return nil, cloud.Instance{}, c.translate(err)
 	}
 	found, err := instanceOf(pod)
 	if err == nil && found.ID != id { // a later instance of the same name
-		err = &cloud.NotFoundError{Kind: errorKindInstance, Name: id}
+		err = &cloud.NotFoundError{Kind: cloud.KindInstance, Name: id}
 	}
 	return pod, found, err
 }

@@ -23,8 +23,6 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/cloud/internal/rules"
 )
 
-const errorKindLoadBalancer = "load balancer"
-
 // EnsureLoadBalancer implements cloud.LoadBalancers.
 func (c *Cloud) EnsureLoadBalancer(ctx context.Context, spec cloud.LoadBalancerSpec) (cloud.LoadBalancer, error) {
 	if err := rules.LoadBalancer(spec); err != nil {
@@ -303,7 +301,7 @@ func backends(instances []cloud.Instance, tags cloud.Tags) []cloud.Backend {
 func (c *Cloud) GetLoadBalancer(ctx context.Context, name string) (cloud.LoadBalancer, error) {
 	service, err := c.services().Get(ctx, serviceObject(name), metav1.GetOptions{})
 	if isGone(err) {
-		return cloud.LoadBalancer{}, c.missing(ctx, errorKindLoadBalancer, name)
+		return cloud.LoadBalancer{}, c.missing(ctx, cloud.KindLoadBalancer, name)
 	}
 	if err != nil {
 		return cloud.LoadBalancer{}, c.translate(err)
@@ -344,7 +342,7 @@ func (c *Cloud) DeleteLoadBalancer(ctx context.Context, name string) error {
 	}
 	err = c.services().Delete(ctx, serviceObject(name), metav1.DeleteOptions{})
 	if isGone(err) {
-		return c.missing(ctx, errorKindLoadBalancer, name)
+		return c.missing(ctx, cloud.KindLoadBalancer, name)
 	}
 	return c.translate(err)
 }

@@ -21,11 +21,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/cloud/internal/rules"
 )
 
-const (
-	errorKindPool = "pool"
-	// poolKey is the key of a pool's record in its Secret.
-	poolKey = "pool"
-)
+// poolKey is the key of a pool's record in its Secret.
+const poolKey = "pool"
 
 // poolRecord is what a Secret says about a pool, besides the user data.
 type poolRecord struct {
@@ -191,14 +188,14 @@ func (c *Cloud) EnsurePool(ctx context.Context, spec cloud.PoolSpec, version str
 		}
 		switch {
 		case p == nil && version != "":
-			return nil, false, &cloud.NotFoundError{Kind: errorKindPool, Name: spec.Name}
+			return nil, false, &cloud.NotFoundError{Kind: cloud.KindPool, Name: spec.Name}
 		case p == nil:
 			p, err := c.newPool(ctx, spec)
 			return p, true, err
 		case p.Deleting || p.sameAs(spec):
 			return p, false, nil
 		case p.version() != version:
-			return nil, false, &cloud.ConflictError{Kind: errorKindPool, Name: spec.Name}
+			return nil, false, &cloud.ConflictError{Kind: cloud.KindPool, Name: spec.Name}
 		}
 		size := p.Size
 		p.PoolSpec, p.Size = spec, size
@@ -242,11 +239,11 @@ func (c *Cloud) ScalePool(ctx context.Context, name string, size int32, version 
 	result, err := c.changePool(ctx, name, func(p *pool) (*pool, bool, error) {
 		switch {
 		case p == nil:
-			return nil, false, c.missing(ctx, errorKindPool, name)
+			return nil, false, c.missing(ctx, cloud.KindPool, name)
 		case p.Deleting || p.Size == size:
 			return p, false, nil
 		case p.version() != version:
-			return nil, false, &cloud.ConflictError{Kind: errorKindPool, Name: name}
+			return nil, false, &cloud.ConflictError{Kind: cloud.KindPool, Name: name}
 		}
 		if err := cmp.Or(rules.Size(size), c.checkSize(ctx, p, size)); err != nil {
 			return nil, false, err
@@ -264,12 +261,7 @@ func (c *Cloud) ScalePool(ctx context.Context, name string, size int32, version 
 // checkSize returns an InvalidError if a pool has more instances than its new size.
 func (c *Cloud) checkSize(ctx context.Context, p *pool, size int32) error {
 	now, err := c.viewPool(ctx, p)
-	if err == nil && size < now.Instances {
-		err = &cloud.InvalidError{
-			Field: "size", Value: strconv.Itoa(int(size)), Problem: fmt.Sprintf("below the number of instances, %d: delete instances by name", now.Instances),
-		}
-	}
-	return err
+	return cmp.Or(err, rules.Shrink(size, now.Instances))
 }
 
 // leavePool removes an instance from its pool, whose size shrinks by one.
@@ -295,7 +287,7 @@ func (c *Cloud) leavePool(ctx context.Context, leaving cloud.Instance) error {
 func (c *Cloud) GetPool(ctx context.Context, name string) (cloud.Pool, error) {
 	found, err := c.readPool(ctx, name)
 	if err == nil && found == nil {
-		err = c.missing(ctx, errorKindPool, name)
+		err = c.missing(ctx, cloud.KindPool, name)
 	}
 	if err != nil {
 		return cloud.Pool{}, err
@@ -362,7 +354,7 @@ func (c *Cloud) emptyPool(ctx context.Context, p *pool) error {
 	case len(pods) > 0:
 		return nil
 	case p.secret == nil:
-		return c.missing(ctx, errorKindPool, p.Name)
+		return c.missing(ctx, cloud.KindPool, p.Name)
 	}
 	err = c.secrets().Delete(ctx, p.secret.Name, *metav1.NewPreconditionDeleteOptions(string(p.secret.UID)))
 	if isGone(err) {

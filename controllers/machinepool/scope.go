@@ -232,7 +232,7 @@ func poolLost(s *scope, instances []cloud.Instance, fooMachines []infrav1.FooMac
 	if inUse == 0 {
 		return cloudfault.Fault{}
 	}
-	fault := cloudfault.Of(&cloud.NotFoundError{Kind: "pool", Name: s.owner().CloudName()})
+	fault := cloudfault.Of(&cloud.NotFoundError{Kind: cloud.KindPool, Name: s.owner().CloudName()})
 	fault.Message += fmt.Sprintf(", although %d FooMachines exist for its instances: check the endpoint and the tenant of the cloud; "+
 		"if the pool is gone for good, delete its Machines, and it will be recreated", inUse)
 	return fault

@@ -118,6 +118,16 @@ func Size(size int32) error {
 	}
 }
 
+// Shrink returns an InvalidError if a pool has more instances than the size that it is to get.
+func Shrink(size, instances int32) error {
+	if size >= instances {
+		return nil
+	}
+	return &cloud.InvalidError{
+		Field: "size", Value: strconv.Itoa(int(size)), Problem: fmt.Sprintf("below the number of instances, %d: delete instances by name", instances),
+	}
+}
+
 // Pool returns an InvalidError if the spec cannot be ordered. The cloud may have lost zones and the image
 // that the pool had before. For a new pool, before is empty.
 func (c Catalog) Pool(spec, before cloud.PoolSpec) error {

@@ -13,12 +13,6 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/store"
 )
 
-const (
-	kindInstance     = "instance"
-	kindPool         = "pool"
-	kindLoadBalancer = "load balancer"
-)
-
 // EnsureInstance creates an instance; see cloud.Instances. Everything that was asked for is
 // immutable.
 func (t *Tenant) EnsureInstance(_ context.Context, spec cloud.InstanceSpec) (cloud.Instance, error) {
@@ -160,7 +154,7 @@ func (t *Tenant) instance(tx *store.Tx, id string) (*store.Instance, error) {
 		return nil, err
 	}
 	if record == nil || record.Tenant != t.name {
-		return nil, &cloud.NotFoundError{Kind: kindInstance, Name: id}
+		return nil, &cloud.NotFoundError{Kind: cloud.KindInstance, Name: id}
 	}
 	return record, nil
 }

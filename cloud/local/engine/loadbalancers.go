@@ -86,7 +86,7 @@ func (t *Tenant) GetLoadBalancer(_ context.Context, name string) (cloud.LoadBala
 func (t *Tenant) balancer(tx *store.Tx, name string) (*store.LoadBalancer, error) {
 	record, err := tx.LoadBalancer(t.name, name)
 	if err == nil && record == nil {
-		err = &cloud.NotFoundError{Kind: kindLoadBalancer, Name: name}
+		err = &cloud.NotFoundError{Kind: cloud.KindLoadBalancer, Name: name}
 	}
 	return record, err
 }

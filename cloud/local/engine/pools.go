@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	utilrand "k8s.io/apimachinery/pkg/util/rand"
+	"k8s.io/utils/ptr"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/internal/rules"
@@ -42,20 +43,14 @@ func (t *Tenant) ScalePool(_ context.Context, name string, size int32, version s
 	}
 	return t.changePool(name, version, func(c *change, record, found *store.Pool) error {
 		if found == nil {
-			return &cloud.NotFoundError{Kind: kindPool, Name: name}
+			return &cloud.NotFoundError{Kind: cloud.KindPool, Name: name}
 		}
 		members, err := members(c.Tx, t.name, name)
 		if err != nil {
 			return err
 		}
-		if int(size) < len(members) {
-			return &cloud.InvalidError{
-				Field: "size", Value: strconv.Itoa(int(size)),
-				Problem: fmt.Sprintf("the pool has %d instances: delete instances to shrink it", len(members)),
-			}
-		}
 		record.Size = size
-		return nil
+		return rules.Shrink(size, int32(len(members)))
 	})
 }
 
@@ -103,9 +98,9 @@ func (t *Tenant) changePool(name, version string, apply func(c *change, record, 
 func checkVersion(found *store.Pool, name, version string) error {
 	switch {
 	case found == nil && version != "":
-		return &cloud.NotFoundError{Kind: kindPool, Name: name}
+		return &cloud.NotFoundError{Kind: cloud.KindPool, Name: name}
 	case found != nil && versionOf(found) != version:
-		return &cloud.ConflictError{Kind: kindPool, Name: name}
+		return &cloud.ConflictError{Kind: cloud.KindPool, Name: name}
 	default:
 		return nil
 	}
@@ -138,19 +133,16 @@ func (e *Engine) fill(c *change, record *store.Pool) error {
 	if err != nil {
 		return err
 	}
-	var problem *cloud.Problem
 	c.retry = 0
-	if err := e.createMembers(c, record, have); err != nil {
-		reason := cloud.ReasonFor(err)
-		if reason == cloud.ReasonUnknown {
-			return err
-		}
-		problem = &cloud.Problem{Reason: reason, Message: err.Error()}
+	err = e.createMembers(c, record, have)
+	problem := cloud.ProblemOf(err)
+	if problem != nil && problem.Reason == cloud.ReasonUnknown {
+		return err
 	}
 	if problem != nil && c.retry > 0 {
 		c.refill[poolKey{record.Tenant, record.Name}] = c.retry
 	}
-	if sameProblem(record.Problem, problem) {
+	if ptr.Equal(record.Problem, problem) {
 		return nil
 	}
 	record.Problem = problem
@@ -189,10 +181,6 @@ func (e *Engine) createMembers(c *change, record *store.Pool, have []store.Insta
 		spread.Add(&instance.Instance)
 	}
 	return nil
-}
-
-func sameProblem(a, b *cloud.Problem) bool {
-	return a == b || (a != nil && b != nil && *a == *b)
 }
 
 func (e *Engine) createMember(c *change, record *store.Pool, offered rules.Catalog, member poolMember) (*store.Instance, error) {
@@ -239,7 +227,7 @@ func (t *Tenant) GetPool(_ context.Context, name string) (cloud.Pool, error) {
 func (t *Tenant) pool(tx *store.Tx, name string) (*store.Pool, error) {
 	record, err := tx.Pool(t.name, name)
 	if err == nil && record == nil {
-		err = &cloud.NotFoundError{Kind: kindPool, Name: name}
+		err = &cloud.NotFoundError{Kind: cloud.KindPool, Name: name}
 	}
 	return record, err
 }
