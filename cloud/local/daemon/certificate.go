@@ -12,6 +12,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"math/big"
 	"net"
@@ -21,6 +22,8 @@ import (
 	"time"
 
 	"k8s.io/klog/v2"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/durable"
 )
 
 const (
@@ -115,13 +118,26 @@ func (c *checked) certificate(address string) (tls.Certificate, error) {
 	return sign(signer, host)
 }
 
-// authority returns the cloud's own authority and creates it if necessary.
+// authority returns the cloud's own authority and creates it if there is none, or if it has expired. It
+// does not replace one that cannot be read, because clients and instances trust that.
 func authority(stateDir string) (tls.Certificate, error) {
-	kept, err := tls.LoadX509KeyPair(filepath.Join(stateDir, certFile), filepath.Join(stateDir, keyFile))
-	if err != nil || time.Now().After(kept.Leaf.NotAfter) {
+	cert, certErr := kept(filepath.Join(stateDir, certFile))
+	key, keyErr := kept(filepath.Join(stateDir, keyFile))
+	if err := errors.Join(certErr, keyErr); err != nil {
+		return tls.Certificate{}, fmt.Errorf("read the cloud's certificate authority: %w", err)
+	}
+	if len(cert) == 0 || len(key) == 0 {
 		return makeAuthority(stateDir)
 	}
-	return kept, nil
+	pair, err := tls.X509KeyPair(cert, key)
+	if err != nil {
+		return pair, fmt.Errorf("%s and %s in %s are not a certificate authority: %w; restore them, or remove both to get another one, which clients must then be given",
+			certFile, keyFile, stateDir, err)
+	}
+	if time.Now().After(pair.Leaf.NotAfter) {
+		return makeAuthority(stateDir)
+	}
+	return pair, nil
 }
 
 // makeAuthority creates an authority and saves it in the state folder.
@@ -138,16 +154,17 @@ func makeAuthority(stateDir string) (tls.Certificate, error) {
 	if err != nil {
 		return tls.Certificate{}, fmt.Errorf("encode the key: %w", err)
 	}
-	for name, block := range map[string]struct {
-		pem.Block
-		os.FileMode
-	}{
-		keyFile:  {pem.Block{Type: "PRIVATE KEY", Bytes: keyDER}, secretMode},
-		certFile: {pem.Block{Type: "CERTIFICATE", Bytes: made.Certificate[0]}, publicMode},
-	} {
-		if err := os.WriteFile(filepath.Join(stateDir, name), pem.EncodeToMemory(&block.Block), block.FileMode); err != nil {
-			return tls.Certificate{}, fmt.Errorf("write the certificate: %w", err)
-		}
+	cert, key := filepath.Join(stateDir, certFile), filepath.Join(stateDir, keyFile)
+	// At no time is there a certificate whose key is another one.
+	err = os.Remove(cert)
+	if err == nil || errors.Is(err, os.ErrNotExist) {
+		err = durable.WriteFile(key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER}), secretMode)
+	}
+	if err == nil {
+		err = durable.WriteFile(cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: made.Certificate[0]}), publicMode)
+	}
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("write the certificate: %w", err)
 	}
 	return made, nil
 }

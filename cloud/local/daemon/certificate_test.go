@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-logr/logr/funcr"
 	. "github.com/onsi/gomega"
+	"golang.org/x/sys/unix"
 	"k8s.io/klog/v2"
 )
 
@@ -86,6 +87,64 @@ func TestARenewedCertificateIsServed(t *testing.T) {
 	write(c.TLSKey, key)
 	write(c.TLSCert, cert)
 	g.Expect(served()).To(Equal("third"))
+}
+
+// Every client was given the authority, and every instance that runs.
+func TestTheAuthorityIsNotReplacedByMistake(t *testing.T) {
+	g := NewWithT(t)
+	folder := t.TempDir()
+	cert, key := filepath.Join(folder, certFile), filepath.Join(folder, keyFile)
+	write := func(path string, content []byte) { g.Expect(os.WriteFile(path, content, 0o600)).To(Succeed()) }
+	read := func() [2]string {
+		inCert, err := os.ReadFile(cert)
+		g.Expect(err).NotTo(HaveOccurred())
+		inKey, err := os.ReadFile(key)
+		g.Expect(err).NotTo(HaveOccurred())
+		return [2]string{string(inCert), string(inKey)}
+	}
+	_, err := authority(folder)
+	g.Expect(err).NotTo(HaveOccurred())
+	made := read()
+	_, otherKey := testPair(g, "other")
+	for path, content := range map[string][]byte{cert: []byte("damaged"), key: otherKey} {
+		before, err := os.ReadFile(path)
+		g.Expect(err).NotTo(HaveOccurred())
+		write(path, content)
+		damaged := read()
+		_, err = authority(folder)
+		g.Expect(err).To(MatchError(ContainSubstring("remove both to get another one")), path)
+		g.Expect(read()).To(Equal(damaged), path)
+		write(path, before)
+	}
+	g.Expect(os.Rename(key, key+".kept")).To(Succeed())
+	g.Expect(os.Symlink(keyFile, key)).To(Succeed())
+	_, err = authority(folder)
+	g.Expect(err).To(MatchError(unix.ELOOP), "the key is there, but cannot be read")
+	g.Expect(os.Rename(key+".kept", key)).To(Succeed())
+	_, err = authority(folder)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(read()).To(Equal(made))
+
+	for name, spoil := range map[string]func(){
+		"missing":                    func() { g.Expect(os.Remove(cert)).To(Succeed()) },
+		"emptied by a power failure": func() { g.Expect(os.Truncate(key, 0)).To(Succeed()) },
+		"expired": func() {
+			expired, err := makeCertificate(&x509.Certificate{NotAfter: time.Now().Add(-time.Minute)}, nil)
+			g.Expect(err).NotTo(HaveOccurred())
+			der, err := x509.MarshalPKCS8PrivateKey(expired.PrivateKey)
+			g.Expect(err).NotTo(HaveOccurred())
+			write(cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: expired.Certificate[0]}))
+			write(key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
+		},
+	} {
+		spoil()
+		_, err := authority(folder)
+		g.Expect(err).NotTo(HaveOccurred(), name)
+		now := read()
+		g.Expect(now).NotTo(Equal(made), name)
+		_, err = tls.X509KeyPair([]byte(now[0]), []byte(now[1]))
+		g.Expect(err).NotTo(HaveOccurred(), name)
+	}
 }
 
 // testPair returns a certificate with a name, and its key, in PEM.

@@ -24,6 +24,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/internal/rules"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/config"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/durable"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/instance"
 	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
@@ -250,15 +251,24 @@ func token(tenant, path, generated string) (string, error) {
 	return value, nil
 }
 
+// makeToken makes a token, unless there is one.
 func makeToken(path string) error {
-	if info, err := os.Stat(path); err == nil && info.Size() > 0 {
-		return nil
+	token, err := kept(path)
+	if err == nil && len(token) == 0 {
+		err = durable.WriteFile(path, []byte(rand.Text()+"\n"), secretMode)
 	}
-	if err := os.WriteFile(path+".new", []byte(rand.Text()+"\n"), secretMode); err != nil {
-		return fmt.Errorf("make a token: %w", err)
-	}
-	if err := os.Rename(path+".new", path); err != nil {
+	if err != nil {
 		return fmt.Errorf("make a token: %w", err)
 	}
 	return nil
+}
+
+// kept returns what is in a file that the daemon has made; nothing if there is no such file, or if a power
+// failure has emptied it. With an error, clients may still know what is in it, so it must not be replaced.
+func kept(path string) ([]byte, error) {
+	content, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	return content, err
 }

@@ -121,6 +121,23 @@ func TestToken(t *testing.T) {
 	g.Expect(err).To(MatchError(And(ContainSubstring(given), ContainSubstring("empty"))))
 }
 
+// Every client was given the token.
+func TestATokenIsNotReplacedByMistake(t *testing.T) {
+	g := NewWithT(t)
+	path := filepath.Join(t.TempDir(), "token")
+	read := func() (string, error) { return token("x", "", path) }
+	made, err := read()
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(os.Rename(path, path+".kept")).To(Succeed())
+	g.Expect(os.Symlink("token", path)).To(Succeed())
+	_, err = read()
+	g.Expect(err).To(MatchError(unix.ELOOP), "it is there, but cannot be read")
+	g.Expect(os.Rename(path+".kept", path)).To(Succeed())
+	g.Expect(read()).To(Equal(made))
+	g.Expect(os.Truncate(path, 0)).To(Succeed(), "the power failed")
+	g.Expect(read()).NotTo(BeEmpty())
+}
+
 func TestLockNamesItsOwner(t *testing.T) {
 	g := NewWithT(t)
 	state := t.TempDir()

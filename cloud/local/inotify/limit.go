@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/durable"
 )
 
 const (
@@ -132,14 +134,11 @@ func (l Limit) load() (*claims, error) {
 	return c, nil
 }
 
-// save replaces the record atomically.
+// save replaces the record.
 func (l Limit) save(c *claims) error {
 	text, err := json.Marshal(c)
 	if err == nil {
-		err = os.WriteFile(l.record()+".new", text, recordMode)
-	}
-	if err == nil {
-		err = os.Rename(l.record()+".new", l.record())
+		err = durable.WriteFile(l.record(), text, recordMode)
 	}
 	if err != nil {
 		return fmt.Errorf("record the host's limit: %w", err)

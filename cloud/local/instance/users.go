@@ -19,6 +19,7 @@ import (
 	"github.com/opencontainers/runtime-spec/specs-go"
 	"golang.org/x/sys/unix"
 
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/durable"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/engine"
 )
 
@@ -85,24 +86,10 @@ func (d *Driver) chooseUsers(spec engine.MachineSpec) error {
 	if d.options.UserNamespaces {
 		first = usersAt(d.options.Network, spec.Address)
 	}
-	if err := writeWhole(filepath.Join(folder, usersFile), strconv.FormatUint(uint64(first), 10)); err != nil {
+	if err := durable.WriteFile(filepath.Join(folder, usersFile), strconv.AppendUint(nil, uint64(first), 10), fileMode); err != nil {
 		return fmt.Errorf("note the users of the instance: %w", err)
 	}
 	return nil
-}
-
-// writeWhole writes a file that, once it exists, has all of its content, also after a power failure.
-func writeWhole(path, content string) error {
-	partial := path + ".new"
-	file, err := os.OpenFile(partial, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, fileMode)
-	if err != nil {
-		return err
-	}
-	_, err = file.WriteString(content)
-	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return err
-	}
-	return os.Rename(partial, path)
 }
 
 // usersAt returns the host's ID of the first user of the instance with the given address. In a
