@@ -73,7 +73,7 @@ func NewClient(options Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("endpoint %q: %w", options.Endpoint, err)
 	}
-	transport := &http.Transport{MaxIdleConnsPerHost: maxIdle, IdleConnTimeout: time.Minute, ExpectContinueTimeout: requestTimeout}
+	transport := &http.Transport{MaxIdleConnsPerHost: maxIdle, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: requestTimeout, ExpectContinueTimeout: requestTimeout}
 	c := &Client{options: options, transport: transport}
 	dialer := &net.Dialer{Timeout: dialTimeout}
 	switch {

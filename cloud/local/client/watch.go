@@ -19,7 +19,8 @@ import (
 )
 
 const (
-	// silence is how long a watch may send nothing, not even a keepalive, before it counts as lost.
+	// silence is how long a watch may send nothing, not even its begin or a keepalive, before it counts as
+	// lost.
 	silence = 45 * time.Second
 	// maxEvent is the maximum length of an event in bytes.
 	maxEvent = 1 << 20
@@ -27,26 +28,29 @@ const (
 
 // Watch implements cloud.Cloud.
 func (c *Client) Watch(ctx context.Context) (<-chan cloud.Event, error) {
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancelCause(ctx)
+	watchdog := time.AfterFunc(silence, func() { cancel(errTimeout) })
+	end := func() {
+		watchdog.Stop()
+		cancel(nil)
+	}
 	stream, err := c.stream(ctx, api.PathWatch)
 	if err != nil {
-		cancel()
+		end()
 		return nil, err
 	}
 	events := make(chan cloud.Event)
 	go func() {
-		defer cancel()
+		defer end()
 		defer close(events)
 		defer func() { _ = stream.Close() }()
-		read(ctx, cancel, stream, events)
+		read(ctx, watchdog, stream, events)
 	}()
 	return events, nil
 }
 
-// read passes on events until the stream ends or stays silent for too long.
-func read(ctx context.Context, cancel context.CancelFunc, stream io.Reader, events chan<- cloud.Event) {
-	watchdog := time.AfterFunc(silence, cancel)
-	defer watchdog.Stop()
+// read passes on events until the stream ends. It puts off the watchdog at each sign of life.
+func read(ctx context.Context, watchdog *time.Timer, stream io.Reader, events chan<- cloud.Event) {
 	lines := bufio.NewScanner(stream)
 	lines.Buffer(nil, maxEvent)
 	for lines.Scan() {
