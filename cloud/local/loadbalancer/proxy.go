@@ -35,8 +35,8 @@ const (
 	dialTimeout = time.Second
 	// redialDelay is the pause after all candidates have refused a connection.
 	redialDelay = 50 * time.Millisecond
-	// loggedDrops is how many dropped connections are logged in any case, and loggedInterval the time
-	// between two that are logged after that.
+	// loggedDrops is how many dropped connections are logged in any case, and how many that could not be
+	// accepted, and loggedInterval the time between two that are logged after that.
 	loggedDrops    = 10
 	loggedInterval = time.Minute
 )
@@ -64,6 +64,7 @@ func newProxy(p *pool) *proxy {
 
 // serve accepts connections until the listener is closed.
 func (p *proxy) serve(ctx context.Context, listener net.Listener) {
+	failed := rate.Sometimes{First: loggedDrops, Interval: loggedInterval}
 	for {
 		client, err := listener.Accept()
 		if errors.Is(err, net.ErrClosed) {
@@ -71,7 +72,7 @@ func (p *proxy) serve(ctx context.Context, listener net.Listener) {
 		}
 		if err != nil {
 			// Most likely there are too many open files. Wait for connections to end and free some.
-			klog.Background().Error(err, "Accepting a connection failed")
+			failed.Do(func() { klog.Background().Error(err, "Accepting a connection failed") })
 			if await(ctx, nil, redialDelay) != nil {
 				return
 			}

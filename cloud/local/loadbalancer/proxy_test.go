@@ -16,10 +16,12 @@ import (
 	"strconv"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-logr/logr/funcr"
 	. "github.com/onsi/gomega"
+	"golang.org/x/sys/unix"
 	"k8s.io/klog/v2"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
@@ -27,6 +29,24 @@ import (
 
 // soon is how long a health check and its consequences may take on a busy machine.
 const soon = time.Minute
+
+// failing is a listener without a connection to accept.
+type failing struct{ net.Listener }
+
+func (failing) Accept() (net.Conn, error) { return nil, unix.EMFILE }
+
+// Clients can keep a load balancer at its limit of open files, and the log is a file of the host.
+func TestFailuresToAcceptDoNotFillTheLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, lines := NewWithT(t), atomic.Int32{}
+		klog.SetLogger(funcr.New(func(string, string) { lines.Add(1) }, funcr.Options{}))
+		defer klog.ClearLogger()
+		ctx, stop := context.WithTimeout(t.Context(), time.Hour)
+		defer stop()
+		newProxy(nil).serve(ctx, failing{})
+		g.Expect(lines.Load()).To(BeNumerically("~", loggedDrops+60, 2), "one a minute")
+	})
+}
 
 // backendServer acts as an API server as seen by the load balancer: HTTPS, with a readiness that
 // can change.
