@@ -28,9 +28,24 @@ type containers struct {
 	program, state string
 }
 
+// runtimeLogs are the names of the runtime's logs. Each is removed when the runtime has ended.
+const runtimeLogs = "runtime-*.log"
+
+// removeLogs removes the logs of runtimes that ran when an earlier daemon was killed.
+func (c containers) removeLogs() error {
+	logs, err := filepath.Glob(filepath.Join(filepath.Dir(c.state), runtimeLogs))
+	for _, log := range logs {
+		err = errors.Join(err, os.Remove(log))
+	}
+	if err != nil {
+		return fmt.Errorf("remove the logs of an earlier run: %w", err)
+	}
+	return nil
+}
+
 // run runs the runtime. Its errors include what the runtime logged.
 func (c containers) run(ctx context.Context, prepare func(*exec.Cmd), arguments ...string) error {
-	log, err := os.CreateTemp(filepath.Dir(c.state), "runtime-*.log")
+	log, err := os.CreateTemp(filepath.Dir(c.state), runtimeLogs)
 	if err != nil {
 		return fmt.Errorf("log of %s: %w", c.program, err)
 	}

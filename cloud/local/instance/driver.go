@@ -107,6 +107,9 @@ func NewDriver(ctx context.Context, options Options, known []string) (*Driver, e
 	if err := all.forgetEarlierBoot(); err != nil {
 		return nil, err
 	}
+	if err := all.removeLogs(); err != nil {
+		return nil, err
+	}
 	if err := all.removeStray(ctx, known); err != nil {
 		return nil, err
 	}
