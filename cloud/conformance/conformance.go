@@ -31,11 +31,9 @@ type Options struct {
 
 type suite struct {
 	*gomega.GomegaWithT
-	t        *testing.T
-	cloud    cloud.Cloud
-	patience time.Duration
-	lose     func(t *testing.T, c cloud.Cloud, instance cloud.Instance)
-	losePool func(t *testing.T, c cloud.Cloud, name string)
+	Options
+	t     *testing.T
+	cloud cloud.Cloud
 	// template is an order that the cloud accepts.
 	template cloud.InstanceTemplate
 }
@@ -81,10 +79,7 @@ func Run(t *testing.T, options Options) {
 		"a watch tells of deletions":                     (*suite).deletionEvents,
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &suite{
-				GomegaWithT: gomega.NewWithT(t), t: t, cloud: options.New(t), patience: options.Patience,
-				lose: options.Lose, losePool: options.LosePool,
-			}
+			s := &suite{GomegaWithT: gomega.NewWithT(t), Options: options, t: t, cloud: options.New(t)}
 			s.chooseTemplate()
 			test(s)
 		})
@@ -136,5 +131,5 @@ func (s *suite) notFound() {
 func (s *suite) eventuallyGone(remove func() error) {
 	s.t.Helper()
 	s.Expect(remove()).To(gomega.Or(gomega.Succeed(), gomega.MatchError(cloud.IsNotFound, "a NotFoundError")))
-	s.Eventually(remove, s.patience).Should(gomega.MatchError(cloud.IsNotFound, "a NotFoundError"))
+	s.Eventually(remove, s.Patience).Should(gomega.MatchError(cloud.IsNotFound, "a NotFoundError"))
 }

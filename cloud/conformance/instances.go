@@ -36,7 +36,7 @@ func (s *suite) eventuallyRuns(id string) cloud.Instance {
 		var err error
 		now, err = s.cloud.GetInstance(s.t.Context(), id)
 		return now.State, err
-	}, s.patience).Should(gomega.Equal(cloud.InstanceRunning))
+	}, s.Patience).Should(gomega.Equal(cloud.InstanceRunning))
 	s.Expect(now.Address).NotTo(gomega.BeEmpty(), "what runs has an address")
 	s.Expect(now.Zone).NotTo(gomega.BeEmpty(), "the cloud has chosen a zone")
 	return now

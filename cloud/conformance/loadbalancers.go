@@ -53,7 +53,7 @@ func (s *suite) eventuallyAddress() string {
 		now, err := s.cloud.GetLoadBalancer(s.t.Context(), "balancer")
 		address = now.Address
 		return address, err
-	}, s.patience).ShouldNot(gomega.BeEmpty())
+	}, s.Patience).ShouldNot(gomega.BeEmpty())
 	return address
 }
 
@@ -88,5 +88,5 @@ func (s *suite) eventuallyBackends(ids ...string) {
 			found = append(found, backend.InstanceID)
 		}
 		return found, err
-	}, s.patience).Should(gomega.Equal(ids))
+	}, s.Patience).Should(gomega.Equal(ids))
 }

@@ -66,7 +66,7 @@ func (s *suite) eventuallyMembers(count int) []cloud.Instance {
 			}
 		}
 		return members, err
-	}, s.patience).Should(gomega.HaveLen(count))
+	}, s.Patience).Should(gomega.HaveLen(count))
 	return members
 }
 
@@ -125,7 +125,7 @@ func (s *suite) poolSpreads() {
 }
 
 func (s *suite) poolRefills() {
-	if s.lose == nil {
+	if s.Lose == nil {
 		s.t.Skip("no instance can be lost on purpose")
 	}
 	ctx := s.t.Context()
@@ -136,7 +136,7 @@ func (s *suite) poolRefills() {
 	changed, err := s.cloud.EnsurePool(ctx, s.pool(2, "r2"), made.Version)
 	s.Expect(err).NotTo(gomega.HaveOccurred())
 	events := s.watches()
-	s.lose(s.t, s.cloud, members[0])
+	s.Lose(s.t, s.cloud, members[0])
 	var lost cloud.Instance
 	s.readsUntil(events, cloud.EventInstance, func(event cloud.Event) bool {
 		i := slices.IndexFunc(members, func(one cloud.Instance) bool { return one.ID == event.ID })
@@ -150,7 +150,7 @@ func (s *suite) poolRefills() {
 	isOld := gomega.HaveField("ID", gomega.BeElementOf(members[0].ID, members[1].ID))
 	s.Eventually(func() ([]cloud.Instance, error) {
 		return s.cloud.ListInstances(ctx, cloud.InstanceFilter{Pool: poolName})
-	}, s.patience).Should(gomega.ConsistOf(isOld, gomega.And(
+	}, s.Patience).Should(gomega.ConsistOf(isOld, gomega.And(
 		gomega.Not(isOld), gomega.HaveField("Zone", lost.Zone), gomega.HaveField("Revision", "r2"),
 	)), "from the current template, in the zone that has the fewest now")
 	now := s.getPool()
@@ -160,12 +160,12 @@ func (s *suite) poolRefills() {
 // loses creates a pool of two instances and loses it. It returns the instances.
 func (s *suite) loses() []cloud.Instance {
 	s.t.Helper()
-	if s.losePool == nil {
+	if s.LosePool == nil {
 		s.t.Skip("no pool can be lost without its instances")
 	}
 	s.createPool(s.pool(2, "r1"))
 	members := s.eventuallyMembers(2)
-	s.losePool(s.t, s.cloud, poolName)
+	s.LosePool(s.t, s.cloud, poolName)
 	_, err := s.cloud.GetPool(s.t.Context(), poolName)
 	s.Expect(err).To(gomega.MatchError(cloud.IsNotFound, "a NotFoundError"))
 	s.Expect(s.eventuallyMembers(2)).To(gomega.HaveExactElements(gomega.HaveField("ID", members[0].ID), gomega.HaveField("ID", members[1].ID)), "they stay")

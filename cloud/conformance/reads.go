@@ -43,7 +43,7 @@ func (s *suite) churn(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		deadline := time.Now().Add(s.patience)
+		deadline := time.Now().Add(s.Patience)
 		for err == nil && time.Now().Before(deadline) {
 			err = s.cloud.DeleteInstance(ctx, made.ID)
 		}
@@ -99,7 +99,7 @@ func (s *suite) watch() {
 	defer stop()
 	events, err := s.cloud.Watch(ctx)
 	s.Expect(err).NotTo(gomega.HaveOccurred())
-	s.Eventually(events, s.patience).Should(gomega.Receive(gomega.Equal(cloud.Event{Kind: cloud.EventSynced})), "the first event")
+	s.Eventually(events, s.Patience).Should(gomega.Receive(gomega.Equal(cloud.Event{Kind: cloud.EventSynced})), "the first event")
 	made := s.order("one")
 	s.awaitEvent(events, cloud.Event{Kind: cloud.EventInstance, Name: "one", ID: made.ID, Tags: made.Tags})
 	s.createPool(s.pool(1, "r1"))
@@ -111,13 +111,13 @@ func (s *suite) watch() {
 	s.Eventually(func() bool {
 		_, open := <-events
 		return open
-	}, s.patience).Should(gomega.BeFalse(), "the channel is closed with the context")
+	}, s.Patience).Should(gomega.BeFalse(), "the channel is closed with the context")
 }
 
 // awaitEvent reads events until it receives the wanted one.
 func (s *suite) awaitEvent(events <-chan cloud.Event, want cloud.Event) {
 	s.t.Helper()
-	s.Eventually(events, s.patience).Should(gomega.Receive(gomega.Equal(want)))
+	s.Eventually(events, s.Patience).Should(gomega.Receive(gomega.Equal(want)))
 }
 
 // readsAfterEvents checks that a caller who reads an object only when an event says so sees each
@@ -196,7 +196,7 @@ func (s *suite) watches() <-chan cloud.Event {
 	s.t.Helper()
 	events, err := s.cloud.Watch(s.t.Context())
 	s.Expect(err).NotTo(gomega.HaveOccurred())
-	s.Eventually(events, s.patience).Should(gomega.Receive(gomega.Equal(cloud.Event{Kind: cloud.EventSynced})))
+	s.Eventually(events, s.Patience).Should(gomega.Receive(gomega.Equal(cloud.Event{Kind: cloud.EventSynced})))
 	return events
 }
 
@@ -204,7 +204,7 @@ func (s *suite) watches() <-chan cloud.Event {
 // So it fails if an event is missing, or comes before the change that it is about.
 func (s *suite) readsUntil(events <-chan cloud.Event, kind cloud.EventKind, read func(cloud.Event) bool) {
 	s.t.Helper()
-	deadline := time.After(s.patience)
+	deadline := time.After(s.Patience)
 	for {
 		select {
 		case event, open := <-events:
@@ -213,7 +213,7 @@ func (s *suite) readsUntil(events <-chan cloud.Event, kind cloud.EventKind, read
 				return
 			}
 		case <-deadline:
-			s.t.Fatalf("no event of kind %s came after the change within %s", kind, s.patience)
+			s.t.Fatalf("no event of kind %s came after the change within %s", kind, s.Patience)
 		}
 	}
 }
