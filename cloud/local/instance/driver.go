@@ -242,14 +242,8 @@ func stop(ctx context.Context, id string, handle *process.Handle) error {
 	}
 }
 
-// Freeze freezes all processes of a machine; see engine.Machines.
-func (d *Driver) Freeze(id string) error { return freeze(id) }
-
 // Thaw resumes the processes of a machine; see engine.Machines.
 func (d *Driver) Thaw(id string) error { return thaw(id) }
-
-// Frozen reports whether Freeze has frozen a machine; see engine.Machines.
-func (d *Driver) Frozen(id string) (bool, error) { return frozen(id) }
 
 // kill kills the first process of an instance, and with it all others. Processes that the instance
 // has frozen end only once they are thawed, so kill repeats the signal and the thawing until all

@@ -209,9 +209,9 @@ func groupOf(path string) (cgroups.Manager, error) {
 	return manager.New(&cgroups.Cgroup{Path: path, Resources: &cgroups.Resources{SkipDevices: true}})
 }
 
-// freeze freezes all processes of an instance. They cannot undo it, because the frozen cgroup is
-// the parent of theirs.
-func freeze(id string) error {
+// Freeze freezes all processes of a machine; see engine.Machines. They cannot undo it, because the frozen
+// cgroup is the parent of theirs.
+func (d *Driver) Freeze(id string) error {
 	group, err := groupOf(limitsGroup(id))
 	if err == nil {
 		err = group.Freeze(cgroups.Frozen)
@@ -222,8 +222,8 @@ func freeze(id string) error {
 	return nil
 }
 
-// frozen reports whether freeze has frozen an instance.
-func frozen(id string) (bool, error) {
+// Frozen reports whether Freeze has frozen a machine; see engine.Machines.
+func (d *Driver) Frozen(id string) (bool, error) {
 	var state cgroups.FreezerState
 	group, err := groupOf(limitsGroup(id))
 	if err == nil {
