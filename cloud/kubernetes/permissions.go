@@ -70,10 +70,5 @@ func (c *Cloud) permitted(given []authorizationv1.ResourceRule, resource, verb s
 }
 
 func has(values []string, value string) bool {
-	for _, one := range values {
-		if one == value || one == "*" {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(values, value) || slices.Contains(values, "*")
 }
