@@ -6,6 +6,9 @@ package engine
 import (
 	"context"
 	"net/netip"
+	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -63,9 +66,23 @@ func New(options Options) *Engine {
 		options.Now = time.Now
 	}
 	return &Engine{
-		options: options, catalog: rules.Catalog{Zones: options.Zones, InstanceTypes: options.InstanceTypes, NoDisks: options.NoDisks}, hub: events.NewHub(),
+		options: options, catalog: catalogOf(options), hub: events.NewHub(),
 		boots: newBoots(options.Boots), actors: map[string]*actor{}, retrying: map[poolKey]bool{},
 	}
+}
+
+// catalogOf returns what tenants can order, except for the images.
+func catalogOf(options Options) rules.Catalog {
+	zones, types := slices.Clone(options.Zones), slices.Clone(options.InstanceTypes)
+	slices.SortFunc(zones, func(a, b cloud.Zone) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(types, func(a, b cloud.InstanceType) int { return strings.Compare(a.Name, b.Name) })
+	for i := range types {
+		types[i].Architecture = runtime.GOARCH
+		if options.NoDisks != "" {
+			types[i].DiskBytes = 0
+		}
+	}
+	return rules.Catalog{Zones: zones, InstanceTypes: types, NoDisks: options.NoDisks}
 }
 
 // Start finds what ran before, finishes what was half done, and supervises everything until ctx

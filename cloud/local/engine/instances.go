@@ -90,7 +90,7 @@ func (e *Engine) createInstance(c *change, tenant string, spec cloud.InstanceSpe
 	record := &store.Instance{
 		Instance: cloud.Instance{
 			ID: id, Name: spec.Name, Hostname: spec.Hostname, Zone: zone, ProviderID: cloud.ProviderID(zone, id),
-			Type: spec.Type, KubernetesVersion: spec.KubernetesVersion, Image: spec.Image, DiskBytes: e.diskSize(kind, spec), Tags: spec.Tags,
+			Type: spec.Type, KubernetesVersion: spec.KubernetesVersion, Image: spec.Image, DiskBytes: cmp.Or(spec.DiskBytes, kind.DiskBytes), Tags: spec.Tags,
 			Pool: member.pool, Revision: member.revision, Address: address,
 			State: cloud.InstancePending, Bootstrap: cloud.Bootstrap{State: cloud.BootstrapPending},
 			Interruptible: spec.Interruptible, CreatedAt: e.options.Now().UTC(),
@@ -102,14 +102,6 @@ func (e *Engine) createInstance(c *change, tenant string, spec cloud.InstanceSpe
 	}
 	used.Instances, used.CPUs, used.MemoryBytes = used.Instances+want.Instances, used.CPUs+want.CPUs, used.MemoryBytes+want.MemoryBytes
 	return record, c.putInstance(record)
-}
-
-// diskSize returns the size of a new instance's disk; 0 for no limit.
-func (e *Engine) diskSize(kind cloud.InstanceType, spec cloud.InstanceSpec) int64 {
-	if e.options.NoDisks != "" {
-		return 0
-	}
-	return cmp.Or(spec.DiskBytes, kind.DiskBytes)
 }
 
 // placeInstance returns the zone for a new instance: the zone in the spec, or the emptiest zone of

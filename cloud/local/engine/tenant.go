@@ -6,9 +6,7 @@ package engine
 import (
 	"context"
 	"io"
-	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/internal/rules"
@@ -33,22 +31,12 @@ func (t *Tenant) Watch(ctx context.Context) (<-chan cloud.Event, error) {
 
 // Zones returns the zones, sorted by name.
 func (t *Tenant) Zones(context.Context) ([]cloud.Zone, error) {
-	zones := slices.Clone(t.engine.options.Zones)
-	slices.SortFunc(zones, func(a, b cloud.Zone) int { return strings.Compare(a.Name, b.Name) })
-	return zones, nil
+	return slices.Clone(t.engine.catalog.Zones), nil
 }
 
 // InstanceTypes returns the instance types, sorted by name.
 func (t *Tenant) InstanceTypes(context.Context) ([]cloud.InstanceType, error) {
-	types := slices.Clone(t.engine.options.InstanceTypes)
-	for i := range types {
-		types[i].Architecture = runtime.GOARCH
-		if t.engine.options.NoDisks != "" {
-			types[i].DiskBytes = 0
-		}
-	}
-	slices.SortFunc(types, func(a, b cloud.InstanceType) int { return strings.Compare(a.Name, b.Name) })
-	return types, nil
+	return slices.Clone(t.engine.catalog.InstanceTypes), nil
 }
 
 // Images returns the images that were built; see cloud.Catalog.
