@@ -4,6 +4,7 @@
 package process
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,24 +12,9 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
-
-// The kernel's PIDFD_GET_INFO. Exit information requires Linux 6.15 or newer.
-const (
-	pidfdInfoExit = 1 << 3
-	// pidfdGetInfo is _IOWR(0xff, 11, the first version of the structure).
-	pidfdGetInfo = 3<<30 | unsafe.Sizeof(pidfdInfo{})<<16 | 0xff<<8 | 11
-)
-
-// pidfdInfo is the first version of the kernel's struct pidfd_info.
-type pidfdInfo struct {
-	mask     uint64
-	_        [13]uint32
-	exitCode int32
-}
 
 // childExit waits for a child that has ended, and returns how it ended.
 func childExit(cmd *exec.Cmd) string {
@@ -80,21 +66,18 @@ func otherExit(id Identity, conn syscall.RawConn) string {
 	return describe(code)
 }
 
+// exitCode asks the kernel how a process ended. That requires Linux 6.15 or newer.
 func exitCode(conn syscall.RawConn) (syscall.WaitStatus, error) {
-	info := pidfdInfo{mask: pidfdInfoExit}
-	var failed syscall.Errno
-	err := conn.Control(func(fd uintptr) {
-		_, _, failed = unix.Syscall(unix.SYS_IOCTL, fd, pidfdGetInfo, uintptr(unsafe.Pointer(&info)))
-	})
-	switch {
-	case err != nil:
+	info := unix.PidfdInfo{Mask: unix.PIDFD_INFO_EXIT}
+	var failed error
+	err := conn.Control(func(fd uintptr) { failed = unix.IoctlPidfdInfo(int(fd), &info) })
+	if err = cmp.Or(err, failed); err != nil {
 		return 0, err
-	case failed != 0:
-		return 0, failed
-	case info.mask&pidfdInfoExit == 0:
+	}
+	if info.Mask&unix.PIDFD_INFO_EXIT == 0 {
 		return 0, unix.EAGAIN
 	}
-	return syscall.WaitStatus(info.exitCode), nil
+	return syscall.WaitStatus(info.Exit_code), nil
 }
 
 // describe formats an exit status in the same way as childExit.
