@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"strings"
@@ -25,6 +26,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	utilyaml "sigs.k8s.io/cluster-api/util/yaml"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
@@ -443,6 +445,19 @@ func TestImagesAreSorted(t *testing.T) {
 	g.Expect(config.images()).To(Equal([]cloud.Image{
 		{KubernetesVersion: "v1.35.4"}, {KubernetesVersion: "v1.36.9"}, {KubernetesVersion: "v1.36.9", Name: "gpu"}, {KubernetesVersion: "v1.36.10"},
 	}))
+}
+
+// A proxy may answer a change with a page of its own, and success.
+func TestAChangeThatIsAnsweredWithAPageHasFailed(t *testing.T) {
+	g := NewWithT(t)
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte("<html>Please log in</html>"))
+	}))
+	t.Cleanup(proxy.Close)
+	c, err := NewForConfig(&rest.Config{Host: proxy.URL}, "tenant")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(c.mark(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "pod"}}, "labels", drainingLabel, yes)).To(MatchError(cloud.IsUnavailable, "an UnavailableError"))
 }
 
 // Nothing says that a version in the ConfigMap is semantic. It must not change the order of the others,
