@@ -262,14 +262,16 @@ func (s *story) settle() error {
 	last, since := "", time.Now()
 	for {
 		now, err := s.fingerprint()
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case now != last:
+		}
+		if now != last {
 			last, since = now, time.Now()
-		case time.Since(since) >= quiet:
+		}
+		if time.Since(since) >= quiet {
 			return nil
-		case time.Now().After(deadline):
+		}
+		if time.Now().After(deadline) {
 			return errors.New("objects keep changing although nothing is left to do")
 		}
 		if _, err := s.progress(); err != nil {

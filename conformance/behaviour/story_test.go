@@ -4,15 +4,20 @@
 package behaviour
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/url"
+	"strconv"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capfoo/cluster-api-provider-foo/conformance"
 )
@@ -55,4 +60,27 @@ func TestScenarioThatEndsEarly(t *testing.T) {
 		And(HaveField("Rule", "bootstrap/pausing"), HaveField("Status", conformance.Passed)),
 		And(HaveField("Rule", "bootstrap/pause-resumes"), HaveField("Status", conformance.Unfinished), HaveField("Reason", ContainSubstring("objects keep changing"))),
 	))
+}
+
+// restless is a client of objects that change all the time.
+type restless struct {
+	client.Client
+
+	version int
+}
+
+func (r *restless) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
+	if objects, ok := list.(*metav1.PartialObjectMetadataList); ok {
+		r.version++
+		objects.Items = []metav1.PartialObjectMetadata{{ObjectMeta: metav1.ObjectMeta{ResourceVersion: strconv.Itoa(r.version)}}}
+	}
+	return nil
+}
+
+func TestAProviderThatWritesAllTheTimeEndsTheStory(t *testing.T) {
+	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+	defer stop()
+	config := &Config{Patience: metav1.Duration{Duration: pollInterval}, Quiet: metav1.Duration{Duration: pollInterval}}
+	s := &story{Client: &restless{}, ctx: ctx, checker: &Checker{Config: config, programs: &launcher{}}}
+	NewWithT(t).Expect(s.settle()).To(MatchError(ContainSubstring("objects keep changing")))
 }
