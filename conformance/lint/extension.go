@@ -6,12 +6,10 @@ package lint
 import (
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 var extensionChecks = map[string]releaseCheck{
@@ -23,10 +21,7 @@ var extensionChecks = map[string]releaseCheck{
 	"extensionCA":         each("ExtensionConfig", checkExtensionCA),
 	"extensionCASecret":   eachClaiming(injectsCA, checkExtensionCASecret),
 	"extensionSettings":   eachThat("ExtensionConfig", hasSettings, checkExtensionSettings),
-	"handlerNames":        eachHandler(checkHandlerName),
-	"handlerTimeouts":     eachHandler(checkHandlerTimeout),
-	"handlerHooks":        eachHandler(checkHandlerHook),
-	"failurePolicy":       eachHandler(checkFailurePolicy),
+	"failurePolicy":       checkFailurePolicies,
 	"inPlaceHandlers":     checkInPlaceHandlers,
 	"extensionPrivileges": checkExtensionPrivileges,
 	"extensionIdentity":   checkExtensionIdentity,
@@ -184,11 +179,9 @@ func checkExtensionSettings(_ *Release, config Object) []string {
 	return messages
 }
 
-// handler is what a discovered extension says about one of its handlers.
-type handler struct {
-	name, version, hook, policy string
-	timeout                     int64
-}
+// handler is what a discovered extension says about one of its handlers. Cluster API has accepted its name,
+// timeout and hook, or there would be no status.
+type handler struct{ name, hook, policy string }
 
 func handlers(config Object) []handler {
 	entries := config.objects("status", "handlers")
@@ -197,48 +190,13 @@ func handlers(config Object) []handler {
 		h := handler{}
 		h.name, _ = entry["name"].(string)
 		h.policy, _ = entry["failurePolicy"].(string)
-		h.version, _, _ = unstructured.NestedString(entry, "requestHook", "apiVersion")
 		h.hook, _, _ = unstructured.NestedString(entry, "requestHook", "hook")
-		h.timeout = number(entry["timeoutSeconds"])
 		all = append(all, h)
 	}
 	return all
 }
 
-// eachHandler applies a check to the handlers in the status, which only a cluster has.
-func eachHandler(check func(handler) string) releaseCheck {
-	return func(r *Release) []subject {
-		var subjects []subject
-		for _, config := range r.objects("ExtensionConfig") {
-			for _, h := range handlers(config) {
-				s := of(config)
-				if message := check(h); message != "" {
-					s.messages = []string{fmt.Sprintf("handler %s %s", h.name, message)}
-				}
-				subjects = append(subjects, s)
-			}
-		}
-		return subjects
-	}
-}
-
-// checkHandlerName checks the name without the name of the configuration, which Cluster API adds.
-func checkHandlerName(h handler) string {
-	name, _, _ := strings.Cut(h.name, ".")
-	if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
-		return "has no DNS label as its name: " + problems[0]
-	}
-	return ""
-}
-
-func checkHandlerTimeout(h handler) string {
-	if h.timeout < 0 || h.timeout > 30 {
-		return fmt.Sprintf("has a timeout of %d seconds, want 1 to 30, or 0 for the default", h.timeout)
-	}
-	return ""
-}
-
-// blocking hooks hold a cluster back until the extension answers.
+// blockingHooks hold a cluster back until the extension answers.
 var blockingHooks = []string{
 	"BeforeClusterCreate", "BeforeClusterUpgrade", "BeforeControlPlaneUpgrade", "AfterControlPlaneUpgrade",
 	"BeforeWorkersUpgrade", "AfterWorkersUpgrade", "AfterClusterUpgrade", "BeforeClusterDelete", "UpdateMachine",
@@ -246,25 +204,19 @@ var blockingHooks = []string{
 
 var inPlaceHooks = []string{"CanUpdateMachine", "CanUpdateMachineSet", "UpdateMachine"}
 
-var otherHooks = []string{"AfterControlPlaneInitialized", "GeneratePatches", "ValidateTopology", "DiscoverVariables", "GenerateUpgradePlan"}
-
-var hookVersion = regexp.MustCompile(`^hooks\.runtime\.cluster\.x-k8s\.io/v1(alpha|beta)?[0-9]*$`)
-
-func checkHandlerHook(h handler) string {
-	if !hookVersion.MatchString(h.version) {
-		return fmt.Sprintf("has a hook of %s, want hooks.runtime.cluster.x-k8s.io/v1alpha1", h.version)
+// checkFailurePolicies looks at the handlers in the status, which only a cluster has.
+func checkFailurePolicies(r *Release) []subject {
+	var subjects []subject
+	for _, config := range r.objects("ExtensionConfig") {
+		for _, h := range handlers(config) {
+			if h.policy == "Ignore" && slices.Contains(blockingHooks, h.hook) {
+				subjects = append(subjects, of(config, fmt.Sprintf("handler %s has the failure policy Ignore for the hook %s, which can block", h.name, h.hook)))
+			} else {
+				subjects = append(subjects, of(config))
+			}
+		}
 	}
-	if !slices.Contains(slices.Concat(blockingHooks, inPlaceHooks, otherHooks), h.hook) {
-		return fmt.Sprintf("has the hook %q, which Cluster API does not know", h.hook)
-	}
-	return ""
-}
-
-func checkFailurePolicy(h handler) string {
-	if h.policy == "Ignore" && slices.Contains(blockingHooks, h.hook) {
-		return fmt.Sprintf("has the failure policy Ignore for the hook %s, which can block", h.hook)
-	}
-	return ""
+	return subjects
 }
 
 func checkInPlaceHandlers(r *Release) []subject {
