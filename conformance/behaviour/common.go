@@ -270,7 +270,8 @@ func lostStatus(s *story) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(s.settle(), s.read(object)); err != nil {
+	// The Machines of a pool come after its machines, and the provider may wait for them.
+	if err := errors.Join(s.settle(), s.acted(object), s.settle(), s.read(object)); err != nil {
 		return err
 	}
 	before := object.DeepCopy()

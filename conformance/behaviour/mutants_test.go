@@ -162,22 +162,22 @@ func reconciled(config *Config) []string {
 // outcomes runs the provider that violates a rule, and returns the rules by outcome.
 func outcomes(t *testing.T, environment *Environment, contract, rule string) map[conformance.Status][]string {
 	t.Helper()
-	return outcomesWith(t, environment, contract, rule, "")
+	return outcomesWith(t, environment, contract, rule, func(*Config, *mutant.Provider) {})
 }
 
-func outcomesWith(t *testing.T, environment *Environment, contract, rule, kubernetesVersion string) map[conformance.Status][]string {
+// outcomesWith is like outcomes, for another configuration or provider.
+func outcomesWith(t *testing.T, environment *Environment, contract, rule string, change func(*Config, *mutant.Provider)) map[conformance.Status][]string {
 	t.Helper()
 	g := NewWithT(t)
-	config := &Config{Kinds: kindsOf(rule), Contracts: []string{contract}, Parallel: 4, KubernetesVersion: kubernetesVersion}
+	config := &Config{Kinds: kindsOf(rule), Contracts: []string{contract}, Parallel: 4}
+	provider := &mutant.Provider{
+		Client: environment.Client, Contract: contract, Violates: rule, Kinds: reconciled(config),
+		NoEndpoint: config.Kinds[InfraCluster] != nil && !config.has(InfraCluster, endpointFeature),
+	}
+	change(config, provider)
 	config.setDefaults()
 	g.Expect(config.validate()).To(Succeed())
-	checker := &Checker{
-		Config: config, Environment: environment, Scenarios: scenariosOf(rule),
-		Stepper: &mutant.Provider{
-			Client: environment.Client, Contract: contract, Violates: rule, Kinds: reconciled(config),
-			NoEndpoint: config.Kinds[InfraCluster] != nil && !config.has(InfraCluster, endpointFeature),
-		},
-	}
+	checker := &Checker{Config: config, Environment: environment, Scenarios: scenariosOf(rule), Stepper: provider}
 	results, err := checker.Check(t.Context(), nil)
 	g.Expect(err).NotTo(HaveOccurred())
 	found := map[conformance.Status][]string{}
@@ -256,9 +256,22 @@ func TestInfrastructureWithAnotherEndpointPasses(t *testing.T) {
 
 func TestControlPlaneWithAVersionWithoutAPrefixPasses(t *testing.T) {
 	g := NewWithT(t)
-	found := outcomesWith(t, withMutants(t), "v1beta2", string(ControlPlane)+"/"+obedient, "1.36.3")
+	found := outcomesWith(t, withMutants(t), "v1beta2", string(ControlPlane)+"/"+obedient, func(config *Config, _ *mutant.Provider) { config.KubernetesVersion = "1.36.3" })
 	g.Expect(found[conformance.Failed]).To(BeEmpty())
 	g.Expect(found[conformance.Passed]).To(ContainElements("control-plane/version", "control-plane/version-prefix", "control-plane/status-version"))
+}
+
+func TestAPoolWhoseMachinesNeedTheirMachinesPasses(t *testing.T) {
+	for _, contract := range conformance.Versions {
+		t.Run(contract, func(t *testing.T) {
+			t.Parallel()
+			g := NewWithT(t)
+			found := outcomesWith(t, withMutants(t), contract, string(InfraMachinePool)+"/"+obedient, func(_ *Config, provider *mutant.Provider) { provider.AwaitsMembers = true })
+			g.Expect(found[conformance.Failed]).To(BeEmpty())
+			g.Expect(found[conformance.Unfinished]).To(BeEmpty())
+			g.Expect(found[conformance.Passed]).To(ContainElements("infrastructure-machinepool/scale", "infrastructure-machinepool/lost-status", "infrastructure-machinepool/pause-resumes"))
+		})
+	}
 }
 
 // forgetful is a client that cannot read paused objects.

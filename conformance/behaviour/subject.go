@@ -42,8 +42,14 @@ func (s *story) prepare() (*unstructured.Unstructured, error) {
 	}
 }
 
-// acted reads an object, and returns nil once the provider did its work for it.
+// acted reads an object, and returns nil once the provider did its work for it. The machines of a pool may wait
+// for their Machines before.
 func (s *story) acted(object *unstructured.Unstructured) error {
+	if s.role == InfraMachinePool {
+		if err := s.playPool(object); err != nil {
+			return err
+		}
+	}
 	undone, err := s.undone(object)
 	return cmp.Or(err, undone)
 }

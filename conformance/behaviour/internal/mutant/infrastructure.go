@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -134,8 +135,27 @@ func (o *object) actPool(ctx context.Context) (bool, error) {
 	if !o.violates("infrastructure-machine-kind") {
 		o.set(Machine, "status", "infrastructureMachineKind")
 	}
+	if err := o.keepMembers(ctx, replicas); err != nil {
+		return false, err
+	}
+	if complete, err := o.membersComplete(ctx); err != nil || !complete {
+		return false, err
+	}
 	o.complete("provisioned")
-	return true, o.keepMembers(ctx, replicas)
+	return true, nil
+}
+
+// membersComplete reports whether the pool need not wait for its machines.
+func (o *object) membersComplete(ctx context.Context) (bool, error) {
+	if !o.provider.AwaitsMembers {
+		return true, nil
+	}
+	members, err := o.members(ctx)
+	return !slices.ContainsFunc(members, lacksProviderID), err
+}
+
+func lacksProviderID(member unstructured.Unstructured) bool {
+	return (&object{Unstructured: &member}).text("spec", "providerID") == ""
 }
 
 // replicasOf returns how many instances to keep.

@@ -42,6 +42,8 @@ type Provider struct {
 	Violates string
 	// NoEndpoint says that clusters have the endpoint of somebody else.
 	NoEndpoint bool
+	// AwaitsMembers says that pools are complete only when their machines are.
+	AwaitsMembers bool
 }
 
 // object is an object with what a reconciliation needs.
