@@ -78,7 +78,7 @@ func (s *story) checkFirstMachine(object *unstructured.Unstructured, machine *cl
 	s.check("machine-owner", problem)
 	s.check("infrastructure-ref", s.checkInfraRef(machine))
 	problem = nil
-	if version := s.checker.Config.KubernetesVersion; !fields.SameVersion(machine.Spec.Version, version) {
+	if version := fields.Text(object, "spec.version"); !fields.SameVersion(machine.Spec.Version, version) {
 		problem = fmt.Errorf("spec.version is %q, and spec.version of its Machine is %q", version, machine.Spec.Version)
 	}
 	s.check("version", problem)
@@ -265,7 +265,7 @@ func (s *story) reportsVersion(object *unstructured.Unstructured, rule string) e
 	if err := s.read(object); err != nil {
 		return err
 	}
-	want := s.checker.Config.KubernetesVersion
+	want := fields.Text(object, "spec.version")
 	list, _ := fields.At(object, "status.versions").([]any)
 	listed := slices.ContainsFunc(list, func(item any) bool {
 		name, _ := fields.Get(item, "version").(string)

@@ -19,10 +19,11 @@ func TestReportedVersions(t *testing.T) {
 		for field, value := range map[string]any{"version": status, "versions": []any{map[string]any{"version": status}}} {
 			t.Run(field+" "+status, func(t *testing.T) {
 				object := &unstructured.Unstructured{Object: map[string]any{
-					"apiVersion": "demo.example.com/v1", "kind": "DemoControlPlane", "metadata": map[string]any{"name": "demo"}, "status": map[string]any{field: value},
+					"apiVersion": "demo.example.com/v1", "kind": "DemoControlPlane", "metadata": map[string]any{"name": "demo"},
+					"spec": map[string]any{"version": "v1.31.0"}, "status": map[string]any{field: value},
 				}}
 				s := &story{
-					Client: fake.NewClientBuilder().WithObjects(object).Build(), ctx: t.Context(), checker: &Checker{Config: &Config{KubernetesVersion: "v1.31.0"}},
+					Client: fake.NewClientBuilder().WithObjects(object).Build(), ctx: t.Context(), checker: &Checker{Config: &Config{KubernetesVersion: "v1.36.3"}},
 				}
 				NewWithT(t).Expect(s.reportsVersion(object, "status-version") == nil).To(Equal(ok))
 			})

@@ -254,11 +254,20 @@ func TestInfrastructureWithAnotherEndpointPasses(t *testing.T) {
 	g.Expect(found[conformance.Passed]).To(ContainElement(waitsForEndpoint))
 }
 
-func TestControlPlaneWithAVersionWithoutAPrefixPasses(t *testing.T) {
-	g := NewWithT(t)
-	found := outcomesWith(t, withMutants(t), "v1beta2", string(ControlPlane)+"/"+obedient, func(config *Config, _ *mutant.Provider) { config.KubernetesVersion = "1.36.3" })
-	g.Expect(found[conformance.Failed]).To(BeEmpty())
-	g.Expect(found[conformance.Passed]).To(ContainElements("control-plane/version", "control-plane/version-prefix", "control-plane/status-version"))
+func TestControlPlaneWithAnotherVersionPasses(t *testing.T) {
+	environment := withMutants(t)
+	for name, change := range map[string]func(*Config, *mutant.Provider){
+		"without a prefix": func(config *Config, _ *mutant.Provider) { config.KubernetesVersion = "1.36.3" },
+		"in its spec":      func(config *Config, _ *mutant.Provider) { config.Kinds[ControlPlane].Spec["version"] = "v1.34.1" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := NewWithT(t)
+			found := outcomesWith(t, environment, "v1beta2", string(ControlPlane)+"/"+obedient, change)
+			g.Expect(found[conformance.Failed]).To(BeEmpty())
+			g.Expect(found[conformance.Passed]).To(ContainElements("control-plane/version", "control-plane/version-prefix", "control-plane/status-version"))
+		})
+	}
 }
 
 func TestAPoolWhoseMachinesNeedTheirMachinesPasses(t *testing.T) {
