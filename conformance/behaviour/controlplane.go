@@ -6,9 +6,7 @@ package behaviour
 import (
 	"errors"
 	"fmt"
-	"net"
 	"slices"
-	"strconv"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -57,7 +55,7 @@ func lifeOfControlPlane(s *story) error {
 		return err
 	}
 	s.checkFirstMachine(object, machine)
-	s.checkSecrets()
+	s.checkSecrets(object)
 	s.checkTemplateOwner()
 	return errors.Join(s.checkReplicas(object, machine), s.checkControlPlaneConditions(object))
 }
@@ -106,12 +104,12 @@ func (s *story) checkInfraRef(machine *clusterv1.Machine) error {
 }
 
 // checkSecrets checks the Secrets that a control plane keeps.
-func (s *story) checkSecrets() {
+func (s *story) checkSecrets(object *unstructured.Unstructured) {
 	var authority error
 	if s.wants("certificates") {
 		authority = s.until("certificates", func() error { _, err := s.clusterSecret("ca", "tls.crt"); return err })
 	}
-	s.check("kubeconfig", s.until("kubeconfig", s.checkKubeconfig))
+	s.check("kubeconfig", s.until("kubeconfig", func() error { return s.checkKubeconfig(object) }))
 	s.check("certificates", errors.Join(authority, s.checkOtherCertificates()))
 }
 
@@ -145,7 +143,20 @@ func (s *story) clusterSecret(purpose, key string) (*corev1.Secret, error) {
 	return secret, nil
 }
 
-func (s *story) checkKubeconfig() error {
+// endpoint returns the endpoint that a control plane provides, if that is its task, or else that of the Cluster.
+func (s *story) endpoint(object *unstructured.Unstructured) (clusterv1.APIEndpoint, error) {
+	if s.checker.Config.has(ControlPlane, endpointFeature) {
+		if err := s.read(object); err != nil {
+			return clusterv1.APIEndpoint{}, err
+		}
+		if own := endpointOf(object); own.IsValid() {
+			return own, nil
+		}
+	}
+	return s.cluster.Spec.ControlPlaneEndpoint, nil
+}
+
+func (s *story) checkKubeconfig(object *unstructured.Unstructured) error {
 	secret, err := s.clusterSecret("kubeconfig", "value")
 	if err != nil {
 		return err
@@ -154,8 +165,12 @@ func (s *story) checkKubeconfig() error {
 	if err != nil {
 		return fmt.Errorf("secret %s: value is no kubeconfig: %w", secret.Name, err)
 	}
-	if want := "https://" + net.JoinHostPort(standInHost, strconv.Itoa(standInPort)); config.Host != want {
-		return fmt.Errorf("the kubeconfig has the server %q, and the Cluster has the endpoint %q", config.Host, want)
+	endpoint, err := s.endpoint(object)
+	if err != nil {
+		return err
+	}
+	if want := "https://" + endpoint.String(); config.Host != want {
+		return fmt.Errorf("the kubeconfig has the server %q, and the endpoint of the Cluster is %q", config.Host, want)
 	}
 	return nil
 }

@@ -186,10 +186,10 @@ func (s *story) surfaceInfra() error {
 	)
 }
 
-// endpointOf reads the endpoint on an infrastructure cluster.
-func endpointOf(infra *unstructured.Unstructured) clusterv1.APIEndpoint {
+// endpointOf reads the endpoint on an infrastructure cluster or a control plane.
+func endpointOf(object *unstructured.Unstructured) clusterv1.APIEndpoint {
 	return clusterv1.APIEndpoint{
-		Host: fields.Text(infra, "spec.controlPlaneEndpoint.host"), Port: int32(max(0, fields.Number(infra, "spec.controlPlaneEndpoint.port"))),
+		Host: fields.Text(object, "spec.controlPlaneEndpoint.host"), Port: int32(max(0, fields.Number(object, "spec.controlPlaneEndpoint.port"))),
 	}
 }
 

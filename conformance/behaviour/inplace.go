@@ -189,10 +189,11 @@ func certificatesOfUser(s *story) error {
 	if err := s.Create(s.ctx, secret); err != nil {
 		return err
 	}
-	if _, err := s.ready(); err != nil {
+	object, err := s.ready()
+	if err != nil {
 		return err
 	}
-	if err := s.until("the kubeconfig", s.checkKubeconfig); err != nil {
+	if err := s.until("the kubeconfig", func() error { return s.checkKubeconfig(object) }); err != nil {
 		return err
 	}
 	if err := s.read(secret); err != nil {
