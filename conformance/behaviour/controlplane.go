@@ -56,7 +56,7 @@ func lifeOfControlPlane(s *story) error {
 	}
 	s.checkFirstMachine(object, machine)
 	s.checkSecrets(object)
-	s.checkTemplateOwner()
+	s.checkTemplateOwner(object)
 	return errors.Join(s.checkReplicas(object, machine), s.checkControlPlaneConditions(object))
 }
 
@@ -175,18 +175,24 @@ func (s *story) checkKubeconfig(object *unstructured.Unstructured) error {
 	return nil
 }
 
-func (s *story) checkTemplateOwner() {
-	if !s.wants("template-owner") {
-		return
+func (s *story) checkTemplateOwner(object *unstructured.Unstructured) {
+	if s.wants("template-owner") {
+		s.check("template-owner", s.until("the template that it uses", func() error { return s.checkLinkOfTemplate(object) }))
 	}
+}
+
+// checkLinkOfTemplate returns an error unless the owner of the template is the Cluster, or the control plane, whose
+// owner is the Cluster.
+func (s *story) checkLinkOfTemplate(object *unstructured.Unstructured) error {
 	template := s.standIn(standInMachine + "Template")
-	s.check("template-owner", s.until("the template that it uses", func() error {
-		if err := s.read(template); err != nil {
-			return err
-		}
-		_, err := fields.OwnedBy(template, s.cluster)
+	if err := s.read(template); err != nil {
 		return err
-	}))
+	}
+	_, direct := fields.OwnedBy(template, s.cluster)
+	if _, indirect := fields.OwnedBy(template, object); indirect == nil {
+		return nil
+	}
+	return direct
 }
 
 // checkReplicas checks what the status counts. In v1beta2 a Machine counts as ready if its condition

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -74,6 +75,23 @@ func TestEndpointInTheKubeconfig(t *testing.T) {
 			} else {
 				g.Expect(err).To(MatchError(ContainSubstring("the endpoint of the Cluster is \"https://" + test.want)))
 			}
+		})
+	}
+}
+
+func TestOwnersOfTheTemplate(t *testing.T) {
+	for owner, ok := range map[string]bool{"cluster": true, "control-plane": true, "somebody": false, "": false} {
+		t.Run(owner, func(t *testing.T) {
+			g := NewWithT(t)
+			s := &story{ctx: t.Context(), namespace: "demo", cluster: &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "demo", UID: "cluster"}}}
+			template := s.standIn(standInMachine + "Template")
+			if owner != "" {
+				template.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "demo.example.com/v1", Kind: "Demo", Name: "demo", UID: types.UID(owner)}})
+			}
+			s.Client = fake.NewClientBuilder().WithObjects(template).Build()
+			controlPlane := &unstructured.Unstructured{}
+			controlPlane.SetUID("control-plane")
+			g.Expect(s.checkLinkOfTemplate(controlPlane) == nil).To(Equal(ok))
 		})
 	}
 }
