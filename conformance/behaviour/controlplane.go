@@ -97,8 +97,8 @@ func (s *story) checkInfraRef(machine *clusterv1.Machine) error {
 	if err := s.read(infra); err != nil {
 		return fmt.Errorf("spec.infrastructureRef of its Machine: %w", err)
 	}
-	if from := infra.GetAnnotations()[clusterv1.TemplateClonedFromNameAnnotation]; from != s.namespace {
-		return fmt.Errorf("the annotation %s of the infrastructure machine is %q, want %q", clusterv1.TemplateClonedFromNameAnnotation, from, s.namespace)
+	if from := fields.Text(infra, "spec."+templateMark); from != s.namespace {
+		return fmt.Errorf("the spec of the infrastructure machine is %s, and is not that of the template", fields.Show(infra.Object["spec"]))
 	}
 	return nil
 }

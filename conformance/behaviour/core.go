@@ -119,6 +119,9 @@ const endpointFeature = "endpoint"
 // The kinds that the suite plays itself.
 const standInCluster, standInMachine = "StandInCluster", "StandInMachine"
 
+// templateMark is the field of a stand-in machine that shows which template it was made from.
+const templateMark = "madeFrom"
+
 func (s *story) standIn(kind string) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{}}}
 	object.SetGroupVersionKind(schema.GroupVersionKind{Group: infraGroup, Version: "v1", Kind: kind})

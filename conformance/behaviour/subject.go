@@ -165,7 +165,7 @@ func (s *story) prepareControlPlane() (*unstructured.Unstructured, error) {
 		return nil, err
 	}
 	template := s.standIn(standInMachine + "Template")
-	template.Object["spec"] = map[string]any{"template": map[string]any{"spec": map[string]any{}}}
+	template.Object["spec"] = map[string]any{"template": map[string]any{"spec": map[string]any{templateMark: s.namespace}}}
 	if err := s.Create(s.ctx, template); err != nil {
 		return nil, err
 	}

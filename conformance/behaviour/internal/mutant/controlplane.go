@@ -100,8 +100,8 @@ func (o *object) ownTemplate(ctx context.Context) error {
 	if o.violates("template-owner") {
 		return nil
 	}
-	template := o.infra(o.text(o.machineTemplate("infrastructureRef", "kind")...), o.text(o.machineTemplate("infrastructureRef", "name")...))
-	if err := o.provider.Get(ctx, client.ObjectKeyFromObject(template), template); err != nil {
+	template, err := o.infraTemplate(ctx)
+	if err != nil {
 		return err
 	}
 	if len(template.GetOwnerReferences()) > 0 {
@@ -110,6 +110,12 @@ func (o *object) ownTemplate(ctx context.Context) error {
 	template.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: clusterv1.GroupVersion.String(), Kind: "Cluster", Name: o.cluster.Name, UID: o.cluster.UID}})
 	o.changed = true
 	return o.provider.Update(ctx, template)
+}
+
+// infraTemplate reads the template that infrastructure machines are made from.
+func (o *object) infraTemplate(ctx context.Context) (*unstructured.Unstructured, error) {
+	template := o.infra(o.text(o.machineTemplate("infrastructureRef", "kind")...), o.text(o.machineTemplate("infrastructureRef", "name")...))
+	return template, o.provider.Get(ctx, client.ObjectKeyFromObject(template), template)
 }
 
 func (o *object) infra(kind, name string) *unstructured.Unstructured {
@@ -133,8 +139,14 @@ func (o *object) keepMachine(ctx context.Context) error {
 }
 
 func (o *object) createMachine(ctx context.Context, name string) error {
+	template, err := o.infraTemplate(ctx)
+	if err != nil {
+		return err
+	}
 	infra := o.infra(infraKind, name)
-	infra.SetAnnotations(map[string]string{clusterv1.TemplateClonedFromNameAnnotation: o.text(o.machineTemplate("infrastructureRef", "name")...)})
+	if spec, found, _ := unstructured.NestedMap(template.Object, "spec", "template", "spec"); found && !o.violates("infrastructure-ref") {
+		infra.Object["spec"] = spec
+	}
 	infra.SetLabels(map[string]string{clusterv1.ClusterNameLabel: o.cluster.Name})
 	machine := &clusterv1.Machine{
 		ObjectMeta: metav1.ObjectMeta{
@@ -149,9 +161,6 @@ func (o *object) createMachine(ctx context.Context, name string) error {
 	}
 	if o.violates("machine-label") {
 		machine.Labels[clusterv1.MachineControlPlaneLabel] = "true"
-	}
-	if o.violates("infrastructure-ref") {
-		infra.SetAnnotations(nil)
 	}
 	if err := o.create(ctx, infra); err != nil {
 		return err
