@@ -63,6 +63,10 @@ var crdChecks = map[string]func(crdScope) []string{
 
 // judgeable say which CRDs a check is about and can judge, unless that is all of its contract.
 var judgeable = map[string]func(crdScope) bool{
+	// CRDs alone come without roles.
+	"apiGroup": func(s crdScope) bool {
+		return slices.Contains(managerGroups, s.crd.Spec.Group) || s.release.Cluster || s.release.installable() || len(s.release.objects("ClusterRole")) > 0
+	},
 	"contractVersions": func(s crdScope) bool { return s.crd.Labels[contractPrefix+s.contract] != "" },
 	"contractMetadata": func(s crdScope) bool {
 		series := s.release.current()

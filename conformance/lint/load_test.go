@@ -480,7 +480,11 @@ func TestARuleThatCannotBeCheckedDoesNotPass(t *testing.T) {
 		},
 		"CRDs alone": {
 			func(document string) bool { return strings.Contains(document, "kind: CustomResourceDefinition\n") },
-			map[string]conformance.Status{"clusterctl/conversion-webhook": conformance.NotApplicable},
+			map[string]conformance.Status{"clusterctl/conversion-webhook": conformance.NotApplicable, "infrastructure-machine/api-group": conformance.NotApplicable},
+		},
+		"components without roles": {
+			func(document string) bool { return !strings.Contains(document, "kind: ClusterRole\n") },
+			map[string]conformance.Status{"infrastructure-machine/api-group": conformance.Failed},
 		},
 		"templates without their kinds": {
 			func(document string) bool {
