@@ -283,6 +283,12 @@ func TestAPoolWhoseMachinesNeedTheirMachinesPasses(t *testing.T) {
 	}
 }
 
+func TestAPoolNeedNotLeaveItsReplicasToOthers(t *testing.T) {
+	const rule = "infrastructure-machinepool/externally-managed-replicas"
+	found := outcomesWith(t, withMutants(t), "v1beta2", rule, func(config *Config, _ *mutant.Provider) { config.Kinds[InfraMachinePool].Features = nil })
+	NewWithT(t).Expect(found[conformance.NotClaimed]).To(ContainElement(rule))
+}
+
 // forgetful is a client that cannot read paused objects.
 type forgetful struct{ client.Client }
 
