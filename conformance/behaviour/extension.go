@@ -201,6 +201,8 @@ type answers struct {
 	unsuccessful []string
 	// failure says that some request was answered with Failure.
 	failure bool
+	// called says that some handler was called, and timed that one has answered the same request twice.
+	called, timed bool
 }
 
 func (a *answers) add(rule, message string, values ...any) {
@@ -210,6 +212,10 @@ func (a *answers) add(rule, message string, values ...any) {
 // unseen returns why the answers show nothing of a rule; empty if they do.
 func (a *answers) unseen(rule string) string {
 	switch {
+	case !a.called:
+		return "no handler answers a hook that Cluster API has"
+	case rule == "response-time" && !a.timed:
+		return "no handler has answered the same request twice"
 	case slices.Contains([]string{"idempotence", "deterministic"}, rule) && len(a.unsuccessful) > 0:
 		slices.Sort(a.unsuccessful) // extensions may list their handlers in any order
 		return fmt.Sprintf("no request made these handlers succeed: %s; add some to requests in the configuration", strings.Join(a.unsuccessful, ", "))
@@ -249,6 +255,17 @@ func (e *extension) checkAnswers(handlers []runtimehooksv1.ExtensionHandler) err
 
 // callHandler calls a handler with requests, and then with wrong ones.
 func (e *extension) callHandler(hook runtimecatalog.GroupVersionHook, name string, requests []runtime.Object, seen *answers) {
+	seen.called = true
+	if !e.succeeds(hook, name, requests, seen) {
+		seen.unsuccessful = append(seen.unsuccessful, name)
+	}
+	if err := e.callBadly(hook, name); err != nil {
+		seen.add("bad-requests", "the handler %q: %w", name, err)
+	}
+}
+
+// succeeds calls a handler with requests, and reports whether it answers them, one at least with Success.
+func (e *extension) succeeds(hook runtimecatalog.GroupVersionHook, name string, requests []runtime.Object, seen *answers) bool {
 	succeeded := false
 	for _, request := range requests {
 		switch e.callTwice(hook, name, request, seen) {
@@ -257,16 +274,10 @@ func (e *extension) callHandler(hook runtimecatalog.GroupVersionHook, name strin
 		case runtimehooksv1.ResponseStatusFailure:
 			seen.failure = true
 		default:
-			seen.unsuccessful = append(seen.unsuccessful, name)
-			return
+			return false
 		}
 	}
-	if !succeeded {
-		seen.unsuccessful = append(seen.unsuccessful, name)
-	}
-	if err := e.callBadly(hook, name); err != nil {
-		seen.add("bad-requests", "the handler %q: %w", name, err)
-	}
+	return succeeded
 }
 
 // callTwice calls a handler twice with the same request. It returns the status of the first answer; empty if
@@ -292,6 +303,7 @@ func (e *extension) callTwice(hook runtimecatalog.GroupVersionHook, name string,
 		seen.add("idempotence", "the handler %q answers only the first call: %w", name, err)
 		return ""
 	}
+	seen.timed = true
 	was, is := statusOfAnswer(first), statusOfAnswer(second)
 	switch {
 	case was.GetStatus() == runtimehooksv1.ResponseStatusSuccess && is.GetStatus() != was.GetStatus():

@@ -36,6 +36,8 @@ func serveExtension(t *testing.T, violates string) string {
 		handlers[0]["timeoutSeconds"] = 60
 	case "handler-hooks":
 		handlers = append(handlers, handler("never", "BeforeLunch"))
+	case "handler-hooks, all":
+		handlers = []map[string]any{handler("never", "BeforeLunch")}
 	case "failure-policy":
 		handlers[0]["failurePolicy"] = "Ignore"
 	case "discovery, as a policy":
@@ -185,17 +187,23 @@ func TestAnswersThatShowNothing(t *testing.T) {
 	for name, test := range map[string]struct {
 		violates string
 		requests map[string][]map[string]any
+		failed   []string
 		notRun   []string
 	}{
-		"nothing succeeds":   {always, enough, []string{"deterministic", "idempotence"}},
-		"nothing is refused": {"", map[string][]map[string]any{"GeneratePatches": enough["GeneratePatches"]}, []string{"error-messages"}},
-		"no template":        {"deterministic", map[string][]map[string]any{"BeforeClusterCreate": enough["BeforeClusterCreate"]}, []string{"deterministic", "idempotence"}},
+		"nothing succeeds":   {always, enough, nil, []string{"deterministic", "idempotence"}},
+		"nothing is refused": {"", map[string][]map[string]any{"GeneratePatches": enough["GeneratePatches"]}, nil, []string{"error-messages"}},
+		"no template":        {"deterministic", map[string][]map[string]any{"BeforeClusterCreate": enough["BeforeClusterCreate"]}, nil, []string{"deterministic", "idempotence"}},
+		"no valid answer":    {"responses", enough, []string{"responses"}, []string{"deterministic", "error-messages", "idempotence", "response-time"}},
+		"no known hook": {
+			"handler-hooks, all", nil, []string{"handler-hooks"},
+			[]string{"bad-requests", "deterministic", "error-messages", "idempotence", "response-time", "responses"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			found, err := checkExtension(t, test.violates, test.requests)
 			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(found[conformance.Failed]).To(BeEmpty())
+			g.Expect(found[conformance.Failed]).To(Equal(test.failed))
 			g.Expect(found[conformance.NotRun]).To(Equal(test.notRun))
 		})
 	}
