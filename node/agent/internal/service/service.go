@@ -187,11 +187,12 @@ func (s *Service) Stop() {
 	cancel, done := s.cancel, s.done
 	s.cancel = nil
 	s.mu.Unlock()
-	if cancel == nil {
-		return
+	if cancel != nil {
+		cancel()
 	}
-	cancel()
-	<-done
+	if done != nil { // somebody else may be stopping it
+		<-done
+	}
 }
 
 // Close stops the program for good. Start has no effect afterwards.

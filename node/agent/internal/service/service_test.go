@@ -259,9 +259,10 @@ func TestOutputIsKeptAgainOnceTheDiskHasRoom(t *testing.T) {
 	}
 }
 
-// TestStartDuringStop starts a service while another caller stops it: the agent and kubeadm both
-// restart the kubelet.
-func TestStartDuringStop(t *testing.T) {
+// newStopping returns a service that another caller is stopping, its program, which takes a while to end, and what is
+// closed when that caller is done.
+func newStopping(t *testing.T) (*fixture, *process.Process, <-chan struct{}) {
+	t.Helper()
 	f := newFixture(t, func(config *Config) {
 		config.Program, config.Simple = "/bin/sh", true
 		config.Args = func() ([]string, error) {
@@ -269,7 +270,7 @@ func TestStartDuringStop(t *testing.T) {
 		}
 	})
 	f.Start(t.Context())
-	first := f.next(t)
+	program := f.next(t)
 	f.waitForOutput(t, "up")
 	stopped := make(chan struct{})
 	go func() {
@@ -277,6 +278,13 @@ func TestStartDuringStop(t *testing.T) {
 		f.Stop()
 	}()
 	waitFor(t, "the program is being stopped", func() bool { return !f.running() })
+	return f, program, stopped
+}
+
+// TestStartDuringStop starts a service while another caller stops it: the agent and kubeadm both
+// restart the kubelet.
+func TestStartDuringStop(t *testing.T) {
+	f, first, stopped := newStopping(t)
 	f.Start(t.Context())
 	f.next(t)
 	select {
@@ -286,6 +294,19 @@ func TestStartDuringStop(t *testing.T) {
 	}
 	<-stopped
 	f.expect(t, Active)
+}
+
+// TestStopDuringStop stops a service that another caller is stopping, as when an instance ends while
+// the kubelet is restarted.
+func TestStopDuringStop(t *testing.T) {
+	f, program, stopped := newStopping(t)
+	f.Stop()
+	select {
+	case <-program.Done():
+	default:
+		t.Error("the program still runs")
+	}
+	<-stopped
 }
 
 // running reports whether nobody has asked for the end of the program.
