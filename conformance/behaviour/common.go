@@ -311,14 +311,5 @@ func (s *story) rebuilt(object, before *unstructured.Unstructured) error {
 	if err := s.acted(object); err != nil {
 		return err
 	}
-	var errs []error
-	for _, path := range []string{
-		"spec.providerID", "spec.providerIDList", "spec.controlPlaneEndpoint", "status.failureDomains", "status.replicas", "status.selector",
-		"status.dataSecretName", "status.infrastructureMachineKind",
-	} {
-		if was, is := fields.ShowAt(before, path), fields.ShowAt(object, path); was != is {
-			errs = append(errs, fmt.Errorf("%s was %s, and is %s", path, was, is))
-		}
-	}
-	return errors.Join(errs...)
+	return fields.Rebuilt(before, object)
 }

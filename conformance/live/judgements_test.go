@@ -638,7 +638,7 @@ func TestComparisons(t *testing.T) {
 	g.Expect(sameCluster(before, after)).To(MatchError(ContainSubstring("the Machines were")))
 
 	set(after.controlPlane, int64(2), "status.replicas")
-	g.Expect(before.rebuilt(after.controlPlane)).To(MatchError(ContainSubstring("status.replicas of conformance was 3 before the move, and is 2")))
+	g.Expect(before.rebuilt(after.controlPlane)).To(MatchError(ContainSubstring("after the move: status.replicas of conformance was 3 before, and is 2")))
 }
 
 // A provider that fills a list map from a Go map has another order each time.
@@ -655,7 +655,7 @@ func TestRebuiltListsHaveNoOrder(t *testing.T) {
 	g.Expect(before.rebuilt(after.pools[0].infra)).To(Succeed())
 	set(after.pools[0].infra, []any{"demo://m3"}, "spec.providerIDList")
 	g.Expect(before.rebuilt(after.pools[0].infra)).To(MatchError(ContainSubstring(
-		"spec.providerIDList of pool was - demo://m3 - demo://m4 before the move, and is - demo://m3")))
+		"spec.providerIDList of pool was - demo://m3 - demo://m4 before, and is - demo://m3")))
 
 	versions := []any{map[string]any{"version": "v1.35.0"}, map[string]any{"version": testVersion}}
 	set(before.controlPlane, versions, "status.versions")

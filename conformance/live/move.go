@@ -262,26 +262,15 @@ func sameCluster(before, after *view) error {
 	return nil
 }
 
-// restored are the fields that must be as before once the status was rebuilt.
-var restored = []string{
-	"spec.providerID", "spec.providerIDList", "spec.controlPlaneEndpoint", "status.failureDomains", "status.failureDomain", "status.addresses", "status.replicas",
-	"status.readyReplicas", "status.availableReplicas", "status.upToDateReplicas", "status.selector", "status.version", "status.versions",
-	"status.dataSecretName", "status.infrastructureMachineKind", "status.initialization", "status.ready", "status.initialized",
-}
-
 // rebuilt returns an error unless an object reports what it did before the move.
 func (v *view) rebuilt(o *object) error {
 	for _, old := range v.objects(o.role) {
 		if old.GetName() != o.GetName() || old.GetKind() != o.GetKind() {
 			continue
 		}
-		var errs []error
-		for _, path := range restored {
-			if was, is := fields.ShowAt(old.Unstructured, path), fields.ShowAt(o.Unstructured, path); was != is {
-				errs = append(errs, fmt.Errorf("%s of %s was %s before the move, and is %s", path, o.GetName(), was, is))
-			}
+		if err := fields.Rebuilt(old.Unstructured, o.Unstructured); err != nil {
+			return fmt.Errorf("after the move: %w", err)
 		}
-		return errors.Join(errs...)
 	}
 	return nil
 }

@@ -103,11 +103,29 @@ func Show(value any) string {
 	return strings.Join(strings.Fields(string(content)), " ")
 }
 
+// restored are the fields that must be as before once a status was rebuilt.
+var restored = []string{
+	"spec.providerID", "spec.providerIDList", "spec.controlPlaneEndpoint", "status.failureDomains", "status.failureDomain", "status.addresses", "status.replicas",
+	"status.readyReplicas", "status.availableReplicas", "status.upToDateReplicas", "status.selector", "status.version", "status.versions",
+	"status.dataSecretName", "status.infrastructureMachineKind", "status.initialization", "status.ready", "status.initialized",
+}
+
+// Rebuilt returns an error unless an object reports what it did before its status was lost.
+func Rebuilt(before, now *unstructured.Unstructured) error {
+	var errs []error
+	for _, path := range restored {
+		if was, is := showAt(before, path), showAt(now, path); was != is {
+			errs = append(errs, fmt.Errorf("%s of %s was %s before, and is %s", path, now.GetName(), was, is))
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // unordered are lists whose order says nothing: a provider may fill them from a Go map.
 var unordered = []string{"spec.providerIDList", "status.failureDomains", "status.addresses"}
 
-// ShowAt writes what is at a dotted path for a comparison: the same text means the same content.
-func ShowAt(object *unstructured.Unstructured, path string) string {
+// showAt writes what is at a dotted path for a comparison: the same text means the same content.
+func showAt(object *unstructured.Unstructured, path string) string {
 	value := At(object, path)
 	if list, ok := value.([]any); ok && slices.Contains(unordered, path) {
 		list = slices.Clone(list)

@@ -37,16 +37,18 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-func TestShowAt(t *testing.T) {
+func TestRebuilt(t *testing.T) {
 	g := NewWithT(t)
-	object := func(list ...any) *unstructured.Unstructured {
-		return &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"failureDomains": list, "versions": list}}}
+	object := func(path string, value any) *unstructured.Unstructured {
+		content := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "demo"}}}
+		g.Expect(unstructured.SetNestedField(content.Object, value, "status", path)).To(Succeed())
+		return content
 	}
 	a, b := map[string]any{"name": "a"}, map[string]any{"name": "b", "controlPlane": true}
-	one, other := object(b, a), object(a, b)
-	g.Expect(fields.ShowAt(one, "status.failureDomains")).To(Equal(fields.ShowAt(other, "status.failureDomains")))
-	g.Expect(fields.ShowAt(one, "status.versions")).NotTo(Equal(fields.ShowAt(other, "status.versions")))
-	g.Expect(one).To(Equal(object(b, a)), "the object stays as it is")
-	g.Expect(fields.ShowAt(object(a, a), "status.failureDomains")).NotTo(Equal(fields.ShowAt(object(a), "status.failureDomains")))
-	g.Expect(fields.ShowAt(one, "status.addresses")).To(Equal("not set"))
+	one, other := object("failureDomains", []any{b, a}), object("failureDomains", []any{a, b})
+	g.Expect(fields.Rebuilt(one, other)).To(Succeed())
+	g.Expect(one).To(Equal(object("failureDomains", []any{b, a})), "the object stays as it is")
+	g.Expect(fields.Rebuilt(object("failureDomains", []any{a, a}), object("failureDomains", []any{a}))).NotTo(Succeed())
+	g.Expect(fields.Rebuilt(object("versions", []any{b, a}), object("versions", []any{a, b}))).To(MatchError(ContainSubstring("status.versions of demo was")))
+	g.Expect(fields.Rebuilt(object("addresses", []any{a}), object("other", "b"))).To(MatchError("status.addresses of demo was - name: a before, and is not set"))
 }
