@@ -100,6 +100,15 @@ func (f *checkFlags) check() error {
 	return nil
 }
 
+// report checks the provider, and writes the report.
+func (f *checkFlags) report(command *cobra.Command, options conformance.Options) error {
+	report, err := conformance.Check(command.Context(), options)
+	if err != nil {
+		return err
+	}
+	return f.write(command, report)
+}
+
 // write writes the report, and returns errFindings if the provider breaks rules.
 func (f *checkFlags) write(command *cobra.Command, report *conformance.Report) error {
 	format, err := output.ByName(f.format)
@@ -169,11 +178,7 @@ management cluster are checked.`,
 				options.Implementation.Version = version
 			}
 			options.Checkers = []conformance.Checker{&lint.Linter{Releases: releases}}
-			report, err := conformance.Check(command.Context(), options)
-			if err != nil {
-				return err
-			}
-			return flags.write(command, report)
+			return flags.report(command, options)
 		},
 	}
 	flags.add(command)

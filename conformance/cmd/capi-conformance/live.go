@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -34,9 +34,9 @@ type liveFlags struct {
 	patience                                 time.Duration
 }
 
-func (f *liveFlags) add(command *cobra.Command) {
-	flags := command.Flags()
-	flags.BoolVar(&f.live, "live", false, "create a real cluster in a management cluster")
+// flags returns the flags that need --live.
+func (f *liveFlags) flags() *pflag.FlagSet {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	flags.StringVar(&f.template, "template", "", "cluster template for --live, without a managed topology; the environment has the values of its variables")
 	flags.StringSliceVar(&f.topology, "topology-template", nil, "cluster template with a managed topology, and its ClusterClass, to look at the hooks of extensions with --live; none by default")
 	flags.StringVar(&f.hooksAddress, "hooks-address", "", "HOST:PORT of this machine that the management cluster reaches, to look at updates in place with --live; none by default")
@@ -51,6 +51,7 @@ func (f *liveFlags) add(command *cobra.Command) {
 	flags.StringVar(&f.releases.Program, "clusterctl", "clusterctl", "the program for --release")
 	flags.StringVar(&f.upgradeTo, "upgrade-to", "", "version of Kubernetes to upgrade the control plane to with --live; none by default")
 	flags.DurationVar(&f.patience, "patience", 15*time.Minute, "how long the cluster may take after each change with --live")
+	return flags
 }
 
 func (f *liveFlags) checker(progress progress) (*live.Checker, error) {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/capfoo/cluster-api-provider-foo/conformance"
 	"github.com/capfoo/cluster-api-provider-foo/conformance/behaviour"
@@ -16,10 +17,9 @@ import (
 
 func newTestCommand() *cobra.Command {
 	flags := checkFlags{}
-	var file, logs string
-	var only []string
 	var verbose bool
-	live := liveFlags{}
+	here, live := behaviourFlags{}, liveFlags{}
+	neverLive, onlyLive := here.flags(), live.flags()
 	command := &cobra.Command{
 		Use:   "test [--config FILE | --live --template FILE]",
 		Short: "Run a provider's manager against a kube-apiserver, or create a cluster, and check what it does",
@@ -43,47 +43,69 @@ prepares it. Go must be installed: Cluster API's CRDs come from its module.`,
 				return usage(err)
 			}
 			progress := progress{command, verbose}
-			switch {
-			case live.live:
+			unfit := refuse(onlyLive, "needs --live")
+			if live.live {
+				unfit = refuse(neverLive, "cannot be combined with --live")
+			}
+			if unfit != nil {
+				return usage(unfit)
+			}
+			if live.live {
 				checker, err := live.checker(progress)
 				if err != nil {
 					return usage(err)
 				}
 				options.Checkers = []conformance.Checker{checker}
-			case live.template != "" || live.kubeconfig != "":
-				return usage(errors.New("--template and --kubeconfig need --live"))
-			default:
-				checker, err := behaviourChecker(file, only)
+			} else {
+				checker, err := here.checker(progress)
 				if err != nil {
 					return usage(err)
 				}
-				checker.Folder, checker.Log = logs, progress.show
 				options.Implementation = named(options.Implementation, checker.Config.Implementation)
 				options.Checkers = []conformance.Checker{checker}
 			}
-			report, err := conformance.Check(command.Context(), options)
-			if err != nil {
-				return err
-			}
-			return flags.write(command, report)
+			return flags.report(command, options)
 		},
 	}
 	flags.add(command)
-	live.add(command)
-	command.Flags().StringVar(&file, "config", "conformance.yaml", "configuration of the provider")
-	command.Flags().StringVar(&logs, "logs", "", "folder to keep the logs of the programs in; by default, they are deleted")
-	command.Flags().StringArrayVar(&only, "scenario", nil, "pattern of the scenarios to run, such as '*pause*'; may be repeated; all by default")
+	command.Flags().AddFlagSet(neverLive)
+	command.Flags().AddFlagSet(onlyLive)
+	command.Flags().BoolVar(&live.live, "live", false, "create a real cluster in a management cluster")
 	command.Flags().BoolVarP(&verbose, "verbose", "v", false, "show each scenario or step when it has ended, with how long it took")
 	return command
 }
 
-// behaviourChecker returns the checker of a configuration.
-func behaviourChecker(file string, scenarios []string) (*behaviour.Checker, error) {
-	config, err := behaviour.LoadConfig(file)
+// refuse returns an error if one of the flags was given.
+func refuse(flags *pflag.FlagSet, why string) error {
+	var errs []error
+	flags.VisitAll(func(flag *pflag.Flag) {
+		if flag.Changed {
+			errs = append(errs, fmt.Errorf("--%s %s", flag.Name, why))
+		}
+	})
+	return errors.Join(errs...)
+}
+
+// behaviourFlags say how to check a provider here, without --live.
+type behaviourFlags struct {
+	config, logs string
+	scenarios    []string
+}
+
+func (f *behaviourFlags) flags() *pflag.FlagSet {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.StringVar(&f.config, "config", "conformance.yaml", "configuration of the provider")
+	flags.StringVar(&f.logs, "logs", "", "folder to keep the logs of the programs in; by default, they are deleted")
+	flags.StringArrayVar(&f.scenarios, "scenario", nil, "pattern of the scenarios to run, such as '*pause*'; may be repeated; all by default")
+	return flags
+}
+
+func (f *behaviourFlags) checker(progress progress) (*behaviour.Checker, error) {
+	config, err := behaviour.LoadConfig(f.config)
 	if err != nil {
 		return nil, fmt.Errorf("--config: %w", err)
 	}
-	checker := &behaviour.Checker{Config: config, Scenarios: scenarios}
+	checker := &behaviour.Checker{Config: config, Folder: f.logs, Scenarios: f.scenarios, Log: progress.show}
 	if err := checker.Validate(); err != nil {
 		return nil, fmt.Errorf("--scenario: %w", err)
 	}
