@@ -171,12 +171,7 @@ management cluster are checked.`,
 				return usage(err)
 			}
 			name, version := lint.Implementation(releases)
-			if options.Implementation.Name == "" {
-				options.Implementation.Name = name
-			}
-			if options.Implementation.Version == "" {
-				options.Implementation.Version = version
-			}
+			options.Implementation = named(options.Implementation, conformance.Implementation{Name: name, Version: version})
 			options.Checkers = []conformance.Checker{&lint.Linter{Releases: releases}}
 			return flags.report(command, options)
 		},

@@ -127,9 +127,9 @@ func (p progress) show(message string) {
 // warn shows what the user must know.
 func (p progress) warn(message string) { p.command.PrintErrln("Warning:", message) }
 
-// named returns what the flags say about the implementation, or else the configuration.
-func named(flags, config conformance.Implementation) conformance.Implementation {
+// named returns what the flags say about the implementation, or else what was found about it.
+func named(flags, found conformance.Implementation) conformance.Implementation {
 	return conformance.Implementation{
-		Name: cmp.Or(flags.Name, config.Name), Version: cmp.Or(flags.Version, config.Version), URL: cmp.Or(flags.URL, config.URL),
+		Name: cmp.Or(flags.Name, found.Name), Version: cmp.Or(flags.Version, found.Version), URL: cmp.Or(flags.URL, found.URL),
 	}
 }
