@@ -4,23 +4,19 @@
 package behaviour
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/blang/semver/v4"
 	"k8s.io/apimachinery/pkg/runtime"
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
+
+	"github.com/capfoo/cluster-api-provider-foo/conformance/internal/fields"
 )
 
-const (
-	// maxSkew is by how many minor versions workers may be older than the control plane.
-	maxSkew = 3
-	// unordered is the result of comparing two builds that only differ.
-	unordered = 2
-)
+// maxSkew is by how many minor versions workers may be older than the control plane.
+const maxSkew = 3
 
 func planOfExtension(s *story) error {
 	found := findings{}
@@ -103,7 +99,7 @@ func steps(upgrades []runtimehooksv1.UpgradeStep) []string {
 }
 
 func (u upgrade) checkControlPlane(steps []string) error {
-	if compare(u.from, u.to) != 0 {
+	if fields.Compare(u.from, u.to) != 0 {
 		return u.checkSteps(u.from, steps, 1)
 	}
 	if len(steps) > 0 {
@@ -116,7 +112,7 @@ func (u upgrade) checkWorkers(steps, controlPlane []string) error {
 	if len(steps) == 0 {
 		return nil // Cluster API plans them
 	}
-	if u.workers == nil || compare(*u.workers, u.to) == 0 {
+	if u.workers == nil || fields.Compare(*u.workers, u.to) == 0 {
 		return errors.New("there are no workers, or they have the wanted version already")
 	}
 	for _, step := range steps {
@@ -137,14 +133,14 @@ func (u upgrade) checkSteps(current semver.Version, steps []string, minors uint6
 		switch {
 		case err != nil:
 			return fmt.Errorf("%q: %w", step, err)
-		case compare(next, current) <= 0:
+		case fields.Compare(next, current) <= 0:
 			return fmt.Errorf("%s is not newer than %s", step, current)
 		case next.Minor-current.Minor > minors:
 			return fmt.Errorf("%s follows %s, and may be newer by at most %d in the minor version", next, current, minors)
 		}
 		current = next
 	}
-	if compare(current, u.to) != 0 {
+	if fields.Compare(current, u.to) != 0 {
 		return fmt.Errorf("it ends with %s, and the wanted version is %s", current, u.to)
 	}
 	return nil
@@ -162,7 +158,7 @@ func (u upgrade) checkBuilds(steps, controlPlane []string) error {
 		if err != nil {
 			return err
 		}
-		if compare(next, current) == unordered {
+		if fields.Compare(next, current) == fields.Unordered {
 			position, known := order[step]
 			previous, alsoKnown := order["v"+current.String()]
 			if !known || !alsoKnown || position < previous {
@@ -172,35 +168,4 @@ func (u upgrade) checkBuilds(steps, controlPlane []string) error {
 		current = next
 	}
 	return nil
-}
-
-// compare is like Compare of the versions, but considers builds, as Cluster API does.
-func compare(a, b semver.Version) int {
-	if order := a.Compare(b); order != 0 {
-		return order
-	}
-	for i := range min(len(a.Build), len(b.Build)) {
-		if order := compareBuilds(a.Build[i], b.Build[i]); order != 0 {
-			return order
-		}
-	}
-	return cmp.Compare(len(a.Build), len(b.Build))
-}
-
-// compareBuilds compares a part of two builds: numbers have an order and come before texts.
-func compareBuilds(a, b string) int {
-	x, notX := strconv.ParseUint(a, 10, 64)
-	y, notY := strconv.ParseUint(b, 10, 64)
-	switch {
-	case notX == nil && notY == nil:
-		return cmp.Compare(x, y)
-	case notX == nil:
-		return -1
-	case notY == nil:
-		return 1
-	case a == b:
-		return 0
-	default:
-		return unordered
-	}
 }

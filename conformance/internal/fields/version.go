@@ -4,6 +4,7 @@
 package fields
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -43,7 +44,7 @@ func CheckOrder(versions []string) error {
 		if err != nil {
 			return fmt.Errorf("%q is no version: %w", text, err)
 		}
-		if order := version.Compare(previous); i > 0 && (order < 0 || order == 0 && olderBuild(version.Build, previous.Build)) {
+		if i > 0 && Compare(version, previous) == -1 {
 			return fmt.Errorf("%s comes after %s, which is newer", text, versions[i-1])
 		}
 		previous = version
@@ -51,19 +52,36 @@ func CheckOrder(versions []string) error {
 	return nil
 }
 
-// olderBuild reports whether a build is older than another one. Words, such as the hash of a commit, have no
-// order.
-func olderBuild(build, other []string) bool {
-	for i := range min(len(build), len(other)) {
-		if build[i] == other[i] {
-			continue
-		}
-		number, err := strconv.ParseUint(build[i], 10, 64)
-		otherNumber, otherErr := strconv.ParseUint(other[i], 10, 64)
-		if err == nil && otherErr == nil {
-			return number < otherNumber
-		}
-		return err == nil // a number is older than a word
+// Unordered is the result of comparing two builds that only differ.
+const Unordered = 2
+
+// Compare is like Compare of the versions, but considers builds, as Cluster API does.
+func Compare(a, b semver.Version) int {
+	if order := a.Compare(b); order != 0 {
+		return order
 	}
-	return len(build) < len(other)
+	for i := range min(len(a.Build), len(b.Build)) {
+		if order := compareBuilds(a.Build[i], b.Build[i]); order != 0 {
+			return order
+		}
+	}
+	return cmp.Compare(len(a.Build), len(b.Build))
+}
+
+// compareBuilds compares a part of two builds: numbers have an order and come before texts.
+func compareBuilds(a, b string) int {
+	x, notX := strconv.ParseUint(a, 10, 64)
+	y, notY := strconv.ParseUint(b, 10, 64)
+	switch {
+	case notX == nil && notY == nil:
+		return cmp.Compare(x, y)
+	case notX == nil:
+		return -1
+	case notY == nil:
+		return 1
+	case a == b:
+		return 0
+	default:
+		return Unordered
+	}
 }
