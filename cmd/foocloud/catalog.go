@@ -34,16 +34,13 @@ func newShowCommand[T any](command *cobra.Command, shown view[T], list func(cont
 	c.addFlags(command)
 	p.addOutputFlag(command)
 	command.Args = cobra.NoArgs
-	command.RunE = func(command *cobra.Command, _ []string) error {
-		if err := p.check(command); err != nil {
-			return err
-		}
-		items, err := listOf(command.Context(), c, list)
+	command.RunE = p.withCloud(c, func(command *cobra.Command, _ []string, cloud *client.Client) error {
+		items, err := list(command.Context(), cloud)
 		if err != nil {
 			return err
 		}
 		return p.print(command.OutOrStdout(), items, items...)
-	}
+	})
 	return command
 }
 
@@ -52,20 +49,13 @@ func newQuotaCommand() *cobra.Command {
 	p := &printer[cloud.Quota]{view: quotaView}
 	command := &cobra.Command{
 		Use: "quota", Short: "Show the limits and their usage", Example: "  foocloud quota --tenant=red", Args: cobra.NoArgs,
-		RunE: func(command *cobra.Command, _ []string) error {
-			if err := p.check(command); err != nil {
-				return err
-			}
-			cloud, err := c.client()
-			if err != nil {
-				return err
-			}
+		RunE: p.withCloud(c, func(command *cobra.Command, _ []string, cloud *client.Client) error {
 			quota, err := cloud.Quota(command.Context())
 			if err != nil {
 				return err
 			}
 			return p.print(command.OutOrStdout(), quota, quota)
-		},
+		}),
 	}
 	c.addFlags(command)
 	c.addTenantFlag(command)

@@ -35,14 +35,7 @@ func newDescribeCommand[T any](k kind[T], example string, describe func(context.
 	command := &cobra.Command{
 		Use: "describe NAME", Short: "Show everything about one " + k.singular, Example: example,
 		Args: cobra.ExactArgs(1), ValidArgsFunction: k.complete(c, 1),
-		RunE: func(command *cobra.Command, args []string) error {
-			if err := p.check(command); err != nil {
-				return err
-			}
-			cloud, err := c.client()
-			if err != nil {
-				return err
-			}
+		RunE: p.withCloud(c, func(command *cobra.Command, args []string, cloud *client.Client) error {
 			item, err := k.find(command.Context(), cloud, args[0])
 			if err != nil {
 				return err
@@ -55,7 +48,7 @@ func newDescribeCommand[T any](k kind[T], example string, describe func(context.
 				return err
 			}
 			return writeFields(command.OutOrStdout(), fields)
-		},
+		}),
 	}
 	c.addFlags(command)
 	c.addTenantFlag(command)

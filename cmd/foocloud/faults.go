@@ -55,23 +55,16 @@ func newFaultsAddCommand() *cobra.Command {
 	addFaultFlags(command, &spec, &times)
 	c.addFlags(command)
 	p.addOutputFlag(command)
-	command.RunE = func(command *cobra.Command, args []string) error {
-		if err := p.check(command); err != nil {
-			return err
-		}
+	command.RunE = p.withCloud(c, func(command *cobra.Command, args []string, cloud *client.Client) error {
 		spec.Name = args[0]
 		spec.DelaySeconds, spec.NoticeSeconds = times.delay.Seconds(), times.notice.Seconds()
 		spec.RetryAfterSeconds = times.retryAfter.Seconds()
-		cloud, err := c.client()
-		if err != nil {
-			return err
-		}
 		rule, err := cloud.EnsureFault(command.Context(), spec)
 		if err != nil {
 			return err
 		}
 		return p.print(command.OutOrStdout(), []fault.Rule{rule}, rule)
-	}
+	})
 	return command
 }
 

@@ -54,20 +54,13 @@ func newListCommand[T any](command *cobra.Command, r kind[T], more func(*cobra.C
 		more(command, &l.connection, &l.filter)
 	}
 	command.Args = cobra.NoArgs
-	command.RunE = func(command *cobra.Command, _ []string) error {
-		if err := l.printer.check(command); err != nil {
-			return err
-		}
-		cloud, err := l.connection.client()
-		if err != nil {
-			return err
-		}
+	command.RunE = l.printer.withCloud(&l.connection, func(command *cobra.Command, _ []string, cloud *client.Client) error {
 		if watch {
 			return l.watch(command, cloud)
 		}
-		_, err = l.list(command, cloud)
+		_, err := l.list(command, cloud)
 		return err
-	}
+	})
 	return command
 }
 

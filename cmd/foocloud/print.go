@@ -17,6 +17,7 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 	"sigs.k8s.io/yaml"
 
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/client"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cli"
 )
 
@@ -94,6 +95,20 @@ func (p *printer[T]) check(command *cobra.Command) error {
 		return cli.Usage(command, fmt.Errorf("--output %q: must be %s", p.format, strings.Join(formats, ", ")))
 	}
 	return nil
+}
+
+// withCloud returns a command's function that runs with a client, once the format and the connection are valid.
+func (p *printer[T]) withCloud(c *connection, run func(*cobra.Command, []string, *client.Client) error) func(*cobra.Command, []string) error {
+	return func(command *cobra.Command, args []string) error {
+		if err := p.check(command); err != nil {
+			return err
+		}
+		cloud, err := c.client()
+		if err != nil {
+			return err
+		}
+		return run(command, args, cloud)
+	}
 }
 
 // print prints objects. The value is what JSON and YAML show: a list of the objects, or the only
