@@ -76,7 +76,7 @@ var _ = Describe("The archive of a release", Ordered, Label("archive", "slow", n
 		const perNode = "{range .items[*]}{.metadata.uid} {end}"
 		nodes := strings.Fields(demo(ctx, "get", "nodes", "--output=jsonpath="+perNode))
 		before := systemOf(prefix)
-		Expect(output(installer(ctx, "--prefix", prefix, nextArchive(ctx)))).To(ContainSubstring("Installed Foo "+nextRelease))
+		Expect(output(installer(ctx, "--prefix", prefix, nextArchive(ctx)))).To(ContainSubstring("Installed Foo " + nextRelease))
 		Expect(systemOf(prefix)).NotTo(Equal(before))
 		Expect(filepath.Join(prefix, "lib/foo", before)).To(BeADirectory(), "running instances use it")
 		foo(ctx, "stop")
