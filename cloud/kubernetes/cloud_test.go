@@ -881,20 +881,29 @@ func TestLostRaceKeepsTheOwner(t *testing.T) {
 	g.Expect(secret.OwnerReferences).To(HaveLen(1))
 }
 
+// reserved creates a pool, and notes its members and a problem without creating the members.
+func reserved(t *testing.T, c *Cloud, order cloud.PoolSpec, noted *cloud.Problem) (*pool, *catalog) {
+	t.Helper()
+	g := NewWithT(t)
+	_, err := c.EnsurePool(t.Context(), order, "")
+	g.Expect(err).NotTo(HaveOccurred())
+	read, err := c.readPool(t.Context(), "ns.pool")
+	g.Expect(err).NotTo(HaveOccurred())
+	offered, err := c.catalog(t.Context())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(read.reserve(offered, nil)).To(BeTrue())
+	read.Problem = noted
+	g.Expect(c.writePool(t.Context(), read)).To(Succeed())
+	return read, offered
+}
+
 // A manager can be stopped for any time between two calls.
 func TestPoolThatIsDeletedWhileItIsFilled(t *testing.T) {
 	g := NewWithT(t)
 	namespace := tenantOf(t, offer)
 	slow, err := NewForConfig(outer.Config, namespace)
 	g.Expect(err).NotTo(HaveOccurred())
-	_, err = slow.EnsurePool(t.Context(), poolOrder(2), "")
-	g.Expect(err).NotTo(HaveOccurred())
-	read, err := slow.readPool(t.Context(), "ns.pool")
-	g.Expect(err).NotTo(HaveOccurred())
-	offered, err := slow.catalog(t.Context())
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(read.reserve(offered, nil)).To(BeTrue())
-	g.Expect(slow.writePool(t.Context(), read)).To(Succeed())
+	read, offered := reserved(t, slow, poolOrder(2), nil)
 
 	other, err := NewForConfig(outer.Config, namespace)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -925,15 +934,7 @@ func TestPodOfADeletedPoolWhoseCreationSeemedToFail(t *testing.T) {
 			})
 			slow, err := NewForConfig(config, namespace)
 			g.Expect(err).NotTo(HaveOccurred())
-			_, err = slow.EnsurePool(t.Context(), poolOrder(1), "")
-			g.Expect(err).NotTo(HaveOccurred())
-			read, err := slow.readPool(t.Context(), "ns.pool")
-			g.Expect(err).NotTo(HaveOccurred())
-			offered, err := slow.catalog(t.Context())
-			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(read.reserve(offered, nil)).To(BeTrue())
-			read.Problem = noted
-			g.Expect(slow.writePool(t.Context(), read)).To(Succeed())
+			read, offered := reserved(t, slow, poolOrder(1), noted)
 
 			other, err := NewForConfig(outer.Config, namespace)
 			g.Expect(err).NotTo(HaveOccurred())
