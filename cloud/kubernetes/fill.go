@@ -225,9 +225,9 @@ func (c *Cloud) noteCreated(ctx context.Context, p *pool, created []bool, failed
 	return c.translate(err)
 }
 
-// disown deletes the instances that were created for a pool while it was deleted, also those of calls
-// that failed. Nobody else would: the instances of a pool whose Secret is lost are kept for the pool that
-// takes them over.
+// disown deletes the instances that were created for a pool while it was deleted, even if the call that
+// created them failed. Nobody else would: the instances of a pool whose Secret is lost are kept for the
+// pool that takes them over.
 func (c *Cloud) disown(ctx context.Context, p *pool, created []bool) error {
 	pods, err := c.podsOf(ctx, p)
 	if err != nil {

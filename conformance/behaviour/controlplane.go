@@ -98,7 +98,7 @@ func (s *story) checkInfraRef(machine *clusterv1.Machine) error {
 		return fmt.Errorf("spec.infrastructureRef of its Machine: %w", err)
 	}
 	if from := fields.Text(infra, "spec."+templateMark); from != s.namespace {
-		return fmt.Errorf("the spec of the infrastructure machine is %s, and is not that of the template", fields.Show(infra.Object["spec"]))
+		return fmt.Errorf("the infrastructure machine has the spec %s, which is not the template's", fields.Show(infra.Object["spec"]))
 	}
 	return nil
 }
@@ -143,7 +143,7 @@ func (s *story) clusterSecret(purpose, key string) (*corev1.Secret, error) {
 	return secret, nil
 }
 
-// endpoint returns the endpoint that a control plane provides, if that is its task, or else that of the Cluster.
+// endpoint returns the endpoint of the control plane if it has to provide one, and otherwise the Cluster's.
 func (s *story) endpoint(object *unstructured.Unstructured) (clusterv1.APIEndpoint, error) {
 	if s.checker.Config.has(ControlPlane, endpointFeature) {
 		if err := s.read(object); err != nil {

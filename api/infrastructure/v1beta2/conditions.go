@@ -147,7 +147,7 @@ const (
 const (
 	// FooMachinePoolReadyCondition is true while the pool is provisioned, all its instances are
 	// ready and the FooMachinePool is not being deleted. Otherwise, unless it is being deleted, its
-	// reason and message are those of PoolProvisioned or, if that is true, of InstancesReady.
+	// reason and message come from PoolProvisioned or, if that is True, from InstancesReady.
 	FooMachinePoolReadyCondition = clusterv1.ReadyCondition
 	// FooMachinePoolReadyReason says that the FooMachinePool is ready.
 	FooMachinePoolReadyReason = clusterv1.ReadyReason

@@ -42,7 +42,7 @@ func TestAWatchThatIsNeverAnsweredEnds(t *testing.T) {
 					g.Expect(err).To(MatchError(ContainSubstring(endpoint)))
 					g.Expect(time.Since(began)).To(BeNumerically("<=", silence))
 				case <-time.After(time.Hour):
-					t.Error("the watch waits for its begin for ever")
+					t.Error("the watch waits forever for an answer")
 				}
 			})
 		})

@@ -218,8 +218,8 @@ func (s State) mayBeJoining(machine Machine) bool {
 	return withIt.Healthy < withIt.Quorum()
 }
 
-// contested returns a member that may be the Machine's, but also that of a Machine that stays and is
-// joining. Such a member must not leave with the Machine. The wait ends when the member has a name
+// contested returns a member that may belong to the Machine, or to another one that stays and is joining.
+// Such a member must not leave with the Machine. The wait ends when the member has a name
 // and its Machine a Node, or orphanGrace after the member was first seen.
 func (s State) contested(machine Machine) (Member, bool) {
 	for _, member := range s.membersOf(machine) {

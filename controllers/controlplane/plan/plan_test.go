@@ -351,10 +351,10 @@ func TestPlanRelease(t *testing.T) {
 			state:  with(settled("a", "b"), atHook("b"), func(s *State) { s.Etcd.Members = s.Etcd.Members[:1] }),
 			action: ActionRelease, reason: reasonReleasingMachine,
 		},
-		"a learner may be that of a Machine that is joining": {
+		"a learner may belong to a Machine that is joining": {
 			state: with(settled("a", "b", "c"), atHook("a"), learns, learnerSince(time.Minute)), action: ActionWait, reason: ReasonEtcdNotHealthy,
 		},
-		"a learner may be that of a Machine that has just joined": {
+		"a learner may belong to a Machine that has just joined": {
 			state: with(settled("a", "b", "c"), atHook("a"), learnerSince(time.Minute)), action: ActionWait, reason: ReasonEtcdNotHealthy,
 		},
 		"a learner that never starts": {
